@@ -1,0 +1,13 @@
+# SPDX-FileCopyrightText: The Berth contributors
+# SPDX-License-Identifier: Apache-2.0
+find_package(Threads REQUIRED)
+find_package(MPI 3.1 REQUIRED COMPONENTS C)
+find_package(fmt REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc>=2.5)
+find_package(CLI11 REQUIRED)
+find_package(nlohmann_json REQUIRED)
+# The C bindings are all that Berth uses; the C++ ones of old MPIs only slow the compiler.
+add_library(berth_mpi_interface INTERFACE)
+target_link_libraries(berth_mpi_interface INTERFACE MPI::MPI_C)
+target_compile_definitions(berth_mpi_interface INTERFACE OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)

@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: The Berth contributors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <berth/types.hpp>
+#include <chrono>
+#include <optional>
+
+namespace berth {
+
+/// What to do when a rank is lost (dead, stopped, silent past its deadline).
+/// `raise`: the other ranks throw Error. `exit`: one line on stderr, then every other rank of the
+/// node ends with the agreed exit code, even out of a hanging MPI call.
+enum class OnLost : std::uint8_t { raise = 0, exit = 1 };
+
+/// Choices of a Communicator. What is left empty comes from the environment (docs/env.md), then
+/// from the default named here. Must be the same on every rank, otherwise Errc::mismatch.
+struct Options {
+  std::optional<Backend> backend = {};                          ///< BERTH_BACKEND; automatic
+  std::optional<bool> bind = {};                                ///< BERTH_BIND; true
+  std::optional<OnLost> on_lost = {};                           ///< BERTH_ON_LOST; raise
+  std::optional<std::chrono::milliseconds> init_deadline = {};  ///< BERTH_INIT_DEADLINE; 60 s
+  /// BERTH_OP_DEADLINE; none: a late rank is reported once after 60 s and waited for, a dead one
+  /// ends the wait at once.
+  std::optional<std::chrono::milliseconds> op_deadline = {};
+};
+
+}  // namespace berth

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: The Berth contributors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <berth/options.hpp>
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace berth::base {
+
+/// One environment variable of Berth. The table in env.cpp is the only place that lists them;
+/// docs/env.md is generated from it.
+struct Variable {
+  std::string_view name;      ///< "BERTH_BACKEND"
+  std::string_view type;      ///< "word", "duration", "bytes", "bool", "path", "text"
+  std::string_view fallback;  ///< default as text; empty: none
+  std::string_view accepts;   ///< accepted values and unit
+  std::string_view help;      ///< one line
+  std::string_view since;     ///< version
+};
+
+/// The whole table, in the order of docs/env.md.
+std::vector<Variable> const& variables();
+
+/// Where a value came from.
+enum class Origin { fallback, environment, caller };
+
+/// The environment of one process, read through the table. Local. Every getter throws
+/// Errc::bad_configuration for a text it does not accept, naming variable, value, rule and fix.
+class Environment {
+ public:
+  using Lookup = std::function<char const*(char const*)>;
+  /// The process's environment; the only place that calls getenv.
+  static Environment process();
+  /// @param lookup returns the value of a name or null; @param names all names that are set
+  Environment(Lookup lookup, std::vector<std::string> names);
+
+  [[nodiscard]] std::optional<Backend> backend() const;
+  [[nodiscard]] std::optional<bool> bind() const;
+  [[nodiscard]] std::optional<OnLost> on_lost() const;
+  [[nodiscard]] std::optional<std::chrono::milliseconds> init_deadline() const;
+  [[nodiscard]] std::optional<std::chrono::milliseconds> op_deadline() const;
+  [[nodiscard]] std::string log_level() const;  ///< BERTH_LOG: error warn info debug
+  [[nodiscard]] std::string log_file() const;   ///< BERTH_LOG_FILE with %h and %r; empty: stderr
+  /// Which shared memory to use: "memfd" (default), "shm_open", "none". BERTH_SHARED_MEMORY.
+  [[nodiscard]] std::string shared_memory() const;
+  /// Any variable by name, BERTH's or another's (for launcher); absent when not set.
+  [[nodiscard]] std::optional<std::string> raw(std::string_view name) const;
+  /// Throws Errc::bad_configuration for the first BERTH_* name that is not in the table, with its
+  /// nearest known name.
+  void check_names() const;
+  /// One line per variable: name, value and its origin (for `berth info`).
+  [[nodiscard]] std::vector<std::string> describe() const;
+
+ private:
+  Lookup lookup_;
+  std::vector<std::string> names_;
+};
+
+/// The text of docs/env.md. The test lint.env_docs compares.
+std::string env_markdown();
+/// The text of docs/errors.md.
+std::string errors_markdown();
+
+}  // namespace berth::base

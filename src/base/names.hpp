@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: The Berth contributors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <berth/options.hpp>
+#include <berth/types.hpp>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+namespace berth::base {
+
+/// The word of a value as tables, the command line and JSON use it. Never empty.
+std::string_view name(Type type);
+std::string_view name(Op op);
+std::string_view name(Backend backend);
+std::string_view name(OnLost on_lost);
+
+/// The value of a word, exactly as name() gives it; absent otherwise.
+template <class Enum>
+std::optional<Enum> parse_name(std::string_view word);
+/// All values, in the order of the enumerators.
+template <class Enum>
+std::vector<Enum> const& all();
+
+}  // namespace berth::base

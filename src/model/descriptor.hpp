@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: The Berth contributors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <berth/types.hpp>
+#include <cstdint>
+
+namespace berth::model {
+
+/// Which collective an operation is.
+enum class Collective : std::uint8_t { none = 0, all_reduce = 1, broadcast = 2, barrier = 3 };
+
+/// What one operation is; equal on every rank in a right program. 32 bytes, plain data, lies in
+/// shared memory.
+struct Descriptor {
+  std::uint64_t number = 0;  ///< counts the communicator's operations from 1
+  std::uint64_t count = 0;   ///< elements
+  Collective collective = Collective::none;
+  Type type = Type::int32;
+  Op op = Op::sum;
+  Backend backend = Backend::automatic;
+  std::int32_t root = -1;  ///< -1: the collective has none
+  std::uint64_t reserved = 0;
+};
+static_assert(sizeof(Descriptor) == 32);
+
+/// 32 bits that differ, with probability 1 - 2^-32, when two descriptors differ.
+constexpr std::uint32_t fingerprint(Descriptor const& d) noexcept {
+  // splitmix64's finaliser over the three words that identify an operation.
+  auto mix = [](std::uint64_t x) {
+    x ^= x >> 30;
+    x *= 0xbf58476d1ce4e5b9ULL;
+    x ^= x >> 27;
+    x *= 0x94d049bb133111ebULL;
+    return x ^ (x >> 31);
+  };
+  std::uint64_t const kind = static_cast<std::uint64_t>(d.collective) |
+                             static_cast<std::uint64_t>(d.type) << 8 |
+                             static_cast<std::uint64_t>(d.op) << 16 |
+                             static_cast<std::uint64_t>(d.backend) << 24 |
+                             static_cast<std::uint64_t>(static_cast<std::uint32_t>(d.root)) << 32;
+  return static_cast<std::uint32_t>(mix(d.number ^ mix(d.count ^ mix(kind))));
+}
+
+}  // namespace berth::model
