@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: The Berth contributors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <model/descriptor.hpp>
+
+/// The ledger's shared memory: one segment per host and communicator, one record per local rank.
+/// Only plain and lock-free atomic data, no pointers; a dead rank's record stays readable.
+/// Who writes: the owner its record, the first finder the verdict. Everybody reads.
+/// The ordering argument is in docs/design/0003-deadlines-and-verdicts.md.
+namespace berth::ledger {
+
+/// What a rank is doing, from start to end.
+enum class Phase : std::uint32_t {
+  none,
+  roll_call,
+  plan,
+  bind,
+  connect,
+  data,     ///< the first coded collective
+  running,  ///< the program
+  verify,
+  bench,
+  closing,
+  closed,   ///< its end is no loss
+  aborted,
+};
+
+/// "bench" and so on. Never null.
+char const* phase_name(Phase phase) noexcept;
+
+/// How a rank waits.
+enum class WaitKind : std::uint32_t {
+  none,     ///< it does not wait: it computes, in Berth or outside
+  waiting,  ///< in a Berth wait that outlasted its spin: `beat` moves
+  in_mpi,   ///< inside a blocking MPI call: `beat` moves only where a thread probe is installed
+};
+
+inline constexpr std::size_t recorder_length = 1024;
+
+/// One operation in the flight recorder. 64 bytes.
+struct Recorded {
+  model::Descriptor descriptor;
+  std::int64_t entered_ns = 0;  ///< monotonic time; 0: the wait never outlasted its spin
+  std::int64_t left_ns = 0;
+  std::int64_t reserved[2] = {0, 0};
+};
+static_assert(sizeof(Recorded) == 64);
+
+/// Written once, before the ledger is published.
+struct Identity {
+  std::int32_t rank = -1;
+  std::int32_t pid = 0;
+  std::uint64_t start_time = 0;
+};
+
+/// Written by the owner in every operation; read by others only when something takes long.
+struct Progress {
+  std::atomic<std::uint64_t> entered{0};  ///< number of the operation last entered
+  std::atomic<std::uint64_t> left{0};     ///< number of the operation last left
+  std::atomic<std::uint64_t> steps{0};    ///< moves inside long operations
+  std::atomic<Phase> phase{Phase::none};
+};
+
+/// Written by the owner only in waits that outlast their spin.
+struct Waiting {
+  std::atomic<WaitKind> kind{WaitKind::none};
+  std::atomic<std::int32_t> peer{-1};     ///< rank waited for; -1: several or not known
+  std::atomic<std::uint64_t> beat{0};     ///< moves as long as the waiting thread is alive
+  std::atomic<std::uint32_t> probed{0};   ///< 1: `beat` also speaks for blocking MPI calls
+};
+
+/// One local rank. Lines that different ranks write are 128 bytes apart (adjacent-line prefetch).
+struct Record {
+  alignas(128) Identity identity;
+  alignas(128) Progress progress;
+  alignas(128) Waiting waiting;
+  alignas(128) std::array<Recorded, recorder_length> ring;
+};
+static_assert(sizeof(Record) <= 128 * 1024, "the design's budget per rank");
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+/// State of the shared verdict.
+enum class VerdictState : std::uint32_t { none, writing, written };
+
+/// The agreed end of a communicator on this host; written once, by whoever finds it first.
+struct SharedVerdict {
+  std::atomic<VerdictState> state{VerdictState::none};
+  std::int32_t code = 0;  ///< an Errc
+  std::int32_t rank = -1; ///< rank at fault; -1: not known
+  char kind[16] = {};     ///< Finding::kind
+  char text[480] = {};    ///< one line, zero-terminated
+};
+
+/// Start of the segment.
+struct Header {
+  std::uint64_t magic = 0;
+  std::uint32_t layout = 0;      ///< version of this layout
+  std::uint32_t local_size = 0;
+  alignas(128) SharedVerdict verdict;
+  alignas(128) std::atomic<std::uint32_t> speaker{0};  ///< 0 nobody, 1 one prints, 2 it is printed
+};
+
+}  // namespace berth::ledger

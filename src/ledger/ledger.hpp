@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: The Berth contributors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <base/clock.hpp>
+#include <berth/error.hpp>
+#include <ledger/layout.hpp>
+#include <optional>
+#include <string>
+
+namespace berth::ledger {
+
+/// A verdict as a value.
+struct Verdict {
+  Errc code = Errc::ok;
+  int rank = -1;
+  std::string kind;  ///< as Finding::kind: "dead", "stopped", "late", "silent", "mismatch", ...
+  std::string text;  ///< one line: who, what, what to do
+};
+
+/// One rank's view of its host's ledger. Local; does not own the memory.
+class Ledger {
+ public:
+  /// Bytes for a host with `local_size` ranks.
+  static std::size_t bytes(int local_size);
+  /// @param memory zeroed, 4096-aligned, at least bytes(local_size), outlives this object
+  /// @param self this rank's index among the local ranks
+  Ledger(std::byte* memory, int local_size, int self);
+  /// Writes the header; the creator calls it once before any peer attaches.
+  void format();
+  /// Announces this rank; before the peers may look.
+  void announce(int rank, int pid, std::uint64_t start_time);
+
+  [[nodiscard]] int self() const { return self_; }
+  [[nodiscard]] int local_size() const { return local_size_; }
+  [[nodiscard]] Header& header() const { return *header_; }
+  [[nodiscard]] Record& record(int local_rank) const { return records_[local_rank]; }
+  [[nodiscard]] Record& own() const { return records_[self_]; }
+
+  void set_phase(Phase phase) { own().progress.phase.store(phase, std::memory_order_release); }
+  /// Begins an operation: writes the recorder, then publishes the number. About ten instructions.
+  void enter(model::Descriptor const& operation) {
+    Record& record = own();
+    record.ring[operation.number % recorder_length] = {operation, 0, 0, {0, 0}};
+    record.progress.entered.store(operation.number, std::memory_order_release);
+  }
+  /// Ends it.
+  void leave(std::uint64_t number) {
+    own().progress.left.store(number, std::memory_order_release);
+  }
+  /// Tells the watchdogs that a long operation moves on (a block of a pipeline is done).
+  void step() {
+    std::atomic<std::uint64_t>& steps = own().progress.steps;
+    steps.store(steps.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+  /// A rank's recorded operation; absent when it is not or no longer in the ring.
+  [[nodiscard]] std::optional<model::Descriptor> recorded(int local_rank,
+                                                          std::uint64_t number) const;
+
+  /// Writes the verdict unless there is one; true when this call wrote it.
+  bool pronounce(Verdict const& verdict) const;
+  /// The verdict, when one is completely written.
+  [[nodiscard]] std::optional<Verdict> verdict() const;
+  /// True as soon as somebody has begun to write one. One relaxed load.
+  [[nodiscard]] bool has_verdict() const {
+    return header_->verdict.state.load(std::memory_order_relaxed) != VerdictState::none;
+  }
+  /// True for the one caller on this host that is to print the verdict; it then calls spoken().
+  [[nodiscard]] bool claim_speech() const;
+  void spoken() const;
+  /// True once the verdict is printed.
+  [[nodiscard]] bool is_spoken() const;
+
+ private:
+  Header* header_;
+  Record* records_;
+  int local_size_;
+  int self_;
+};
+
+}  // namespace berth::ledger

@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: The Berth contributors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <base/clock.hpp>
+#include <base/log.hpp>
+#include <base/patience.hpp>
+#include <berth/options.hpp>
+#include <chrono>
+#include <functional>
+#include <ledger/ledger.hpp>
+#include <ledger/verdict.hpp>
+#include <memory>
+#include <string>
+#include <sys/process.hpp>
+#include <vector>
+
+namespace berth::ledger {
+
+/// How long to wait and what then.
+struct Limits {
+  base::nanoseconds deadline{};  ///< without progress by anyone
+  /// true: an expired deadline ends the wait; false: it is reported once and the wait goes on
+  bool is_final = true;
+};
+
+/// What a Watch needs from the world; injected, so that ranks may be threads or simulated.
+struct WatchSetup {
+  int rank = -1;
+  std::vector<std::string> hosts;  ///< by rank, may be empty while not known
+  OnLost on_lost = OnLost::raise;
+  Limits limits;
+  base::nanoseconds tick = std::chrono::milliseconds(50);
+  base::nanoseconds tick_cap = std::chrono::milliseconds(250);
+  int spins = 2000;  ///< pauses before a wait is long; few when cores are oversubscribed
+  base::Clock const* clock = nullptr;             ///< not null; outlives the Watch
+  sys::ProcessFacts const* facts = nullptr;       ///< not null; outlives the Watch
+  base::Log const* log = nullptr;                 ///< not null; outlives the Watch
+  std::function<void()> progress;                 ///< makes MPI progress; may be empty
+  /// Is the thread inside a blocking MPI call alive in there? Empty: it cannot be known.
+  std::function<bool()> probe;
+  /// Ranks that have not arrived, while there is no ledger yet. May be empty.
+  std::function<std::vector<Blame>()> witness;
+  /// Called by the one speaking rank after its line, before the process ends (CLI: JSON, stdout).
+  std::function<void(Verdict const&)> before_end;
+  /// Ends the process; tests replace it. Empty: sys::end_process.
+  std::function<void(int)> end;
+};
+
+/// Every wait of one communicator: spins, then yields and makes MPI progress; a watchdog thread
+/// judges waits that outlast their spin. The thread starts with the first such wait, never calls
+/// MPI, sleeps while nobody waits, and can end the process when MPI hangs.
+/// until() and Blocked serve one thread at a time.
+class Watch final : public base::Patience {
+ public:
+  explicit Watch(WatchSetup setup);
+  ~Watch() override;  ///< Stops the thread; does not wait for peers.
+  Watch(Watch const&) = delete;
+  Watch& operator=(Watch const&) = delete;
+
+  /// From now on verdicts come from the ledger. `ledger` outlives the Watch.
+  void attach(Ledger const& ledger);
+  void set_hosts(std::vector<std::string> hosts);
+  void set_limits(Limits limits);
+  void set_witness(std::function<std::vector<Blame>()> witness);
+  [[nodiscard]] int spins() const { return setup_.spins; }
+  void set_spins(int spins) { setup_.spins = spins; }
+
+  /// Returns when `ready()` is true. @throws Error lost, timeout, mismatch, aborted
+  template <class Ready>
+  void until_ready(Ready&& ready, int peer = -1) {
+    for (int i = 0; i < setup_.spins; ++i) {
+      if (ready()) return;
+      relax();
+    }
+    begin_long(WaitKind::waiting, peer);
+    LongWait const ended(*this);
+    while (!ready()) pause();
+  }
+  void until(std::function<bool()> const& ready, int peer) override {
+    until_ready([&] { return ready(); }, peer);
+  }
+
+  /// A blocking MPI call: the watchdog judges it although nothing of Berth runs meanwhile.
+  /// Only for OnLost::exit: nothing can throw out of MPI. Two stores and a branch.
+  class Blocked {
+   public:
+    Blocked(Watch& watch, int peer) : watch_(watch) { watch_.begin_long(WaitKind::in_mpi, peer); }
+    ~Blocked() { watch_.end_long(); }
+    Blocked(Blocked const&) = delete;
+    Blocked& operator=(Blocked const&) = delete;
+
+   private:
+    Watch& watch_;
+  };
+  /// Keeps the watchdog awake, so that Blocked costs no wake-up.
+  class Awake {
+   public:
+    explicit Awake(Watch& watch);
+    ~Awake();
+    Awake(Awake const&) = delete;
+    Awake& operator=(Awake const&) = delete;
+
+   private:
+    Watch& watch_;
+  };
+
+  /// Pronounces a verdict found by the caller (a mismatch, an abort) and throws it or ends.
+  [[noreturn]] void raise(Verdict const& verdict);
+  /// Throws or ends when there is a verdict already.
+  void check();
+  [[nodiscard]] OnLost on_lost() const { return setup_.on_lost; }
+
+  /// One pause of a spin.
+  static void relax() noexcept;
+
+ private:
+  /// Ends the announcement on every way out.
+  class LongWait {
+   public:
+    explicit LongWait(Watch& watch) : watch_(watch) {}
+    ~LongWait() { watch_.end_long(); }
+    LongWait(LongWait const&) = delete;
+    LongWait& operator=(LongWait const&) = delete;
+
+   private:
+    Watch& watch_;
+  };
+  class Watchdog;
+  friend class Watchdog;
+
+  void begin_long(WaitKind kind, int peer);
+  void end_long() noexcept;
+  void pause();
+  void start_watchdog();
+
+  WatchSetup setup_;
+  Ledger const* ledger_ = nullptr;
+  std::unique_ptr<Watchdog> watchdog_;
+  std::uint64_t pauses_ = 0;
+};
+
+}  // namespace berth::ledger
