@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: The Berth contributors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <base/log.hpp>
+#include <berth/communicator.hpp>
+#include <coll/backend.hpp>
+#include <comm/seams.hpp>
+#include <ledger/watch.hpp>
+#include <memory>
+#include <mpi/comm.hpp>
+#include <string>
+#include <vector>
+
+namespace berth {
+
+/// What a Communicator is made of. For Berth's own tools (verify, bench, cli), which need the
+/// second backend, the phases of the ledger and agreement beside the public calls.
+class Communicator::Impl {
+ public:
+  /// As the public constructor; `seams` are what tools and tests inject.
+  Impl(MPI_Comm parent, Options const& options, comm::Seams seams);
+  ~Impl();
+  Impl(Impl const&) = delete;
+  Impl& operator=(Impl const&) = delete;
+
+  [[nodiscard]] int rank() const;
+  [[nodiscard]] int size() const;
+  /// Host names by order of their lowest rank.
+  [[nodiscard]] std::vector<std::string> const& host_names() const;
+  /// Index into host_names() by rank.
+  [[nodiscard]] std::vector<int> const& host_of_rank() const;
+  [[nodiscard]] Placement const& placement() const;
+  /// Placements of all ranks, by rank. Collective, bounded. @throws Error lost, timeout, mpi
+  [[nodiscard]] std::vector<Placement> gather_placements();
+  [[nodiscard]] std::vector<PhaseTime> const& phases() const;
+  [[nodiscard]] Backend backend_kind() const;
+  /// How this host shares memory: "memfd", "shm_open", "private", "none".
+  [[nodiscard]] std::string const& shared_memory() const;
+  [[nodiscard]] base::Log const& log() const;
+  [[nodiscard]] mpi::Comm const& mpi() const;
+  [[nodiscard]] ledger::Watch& watch();
+  [[nodiscard]] ledger::Ledger& ledger();
+
+  /// The communicator's backend and the naive reference. Owned by this object.
+  [[nodiscard]] coll::Backend& backend();
+  [[nodiscard]] coll::Backend& reference();
+  /// The public collectives on a backend of choice: checks the arguments, numbers and records the
+  /// operation, runs it. @throws Error as the public calls
+  void all_reduce(coll::Backend& on, void const* in, void* out, std::size_t count, Type type, Op op);
+  void broadcast(coll::Backend& on, void* buffer, std::size_t count, Type type, int root);
+  void barrier(coll::Backend& on);
+
+  /// Tells the watchdogs what the program is doing ("verify", "bench").
+  void set_phase(ledger::Phase phase);
+  /// Collective, bounded: every rank learns whether any failed; then all throw the same Error.
+  void agree(Errc code, std::string const& text);
+
+  void abort() noexcept;
+  void close();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace berth

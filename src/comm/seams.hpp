@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: The Berth contributors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <coll/backend.hpp>
+#include <functional>
+#include <ledger/verdict.hpp>
+#include <memory>
+
+namespace berth::comm {
+
+/// What tools and tests put between the parts of a Communicator. Everything may be left empty.
+struct Seams {
+  /// Wraps the communicator's data backend (tests: a double that flips bits while armed).
+  std::function<std::unique_ptr<coll::Backend>(std::unique_ptr<coll::Backend>)> wrap_backend;
+  /// Is the main thread alive inside MPI? (CLI: a sys::ThreadProbe.)
+  std::function<bool()> probe;
+  /// Called by the one speaking rank after its line, before the process ends.
+  std::function<void(ledger::Verdict const&)> before_end;
+};
+
+}  // namespace berth::comm
