@@ -2,12 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <string>
+
+#include <mpi.h>
+
 #include <base/patience.hpp>
 #include <berth/error.hpp>
 #include <berth/types.hpp>
-#include <cstddef>
-#include <mpi.h>
-#include <string>
 
 /// The only room that calls MPI, always as PMPI_*, so that tools and drop-ins that wrap MPI_* never
 /// see Berth. Nothing here blocks inside MPI except where the name says so.
@@ -37,7 +39,9 @@ class Request {
  public:
   Request() = default;
   explicit Request(MPI_Request request) : request_(request) {}
-  Request(Request&& other) noexcept : request_(other.request_) { other.request_ = MPI_REQUEST_NULL; }
+  Request(Request&& other) noexcept : request_(other.request_) {
+    other.request_ = MPI_REQUEST_NULL;
+  }
   Request& operator=(Request&& other) noexcept {
     request_ = other.request_;
     other.request_ = MPI_REQUEST_NULL;

@@ -1,0 +1,239 @@
+// SPDX-FileCopyrightText: The Berth contributors
+// SPDX-License-Identifier: Apache-2.0
+#include <array>
+#include <climits>
+#include <cstring>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include <base/error.hpp>
+#include <base/text.hpp>
+#include <mpi/comm.hpp>
+
+namespace berth::mpi {
+
+void check(int result, char const* call) {
+  if (result == MPI_SUCCESS) return;
+  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  int length = 0;
+  if (PMPI_Error_string(result, text.data(), &length) != MPI_SUCCESS) length = 0;
+  base::fail(Errc::mpi, fmt::format("{}: {}", call,
+                                    base::printable(std::string_view(
+                                        text.data(), static_cast<std::size_t>(length)))));
+}
+
+Session::Session() {
+  int finalized = 0;
+  check(PMPI_Finalized(&finalized), "MPI_Finalized");
+  if (finalized != 0) {
+    base::fail(Errc::unsupported,
+               "MPI is already finalised; make the communicator before MPI_Finalize");
+  }
+  int initialized = 0;
+  check(PMPI_Initialized(&initialized), "MPI_Initialized");
+  if (initialized != 0) return;
+  int provided = MPI_THREAD_SINGLE;
+  check(PMPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided), "MPI_Init_thread");
+  began_ = true;
+}
+
+void Session::finalize() {
+  if (!began_ || !is_active()) return;
+  began_ = false;
+  check(PMPI_Finalize(), "MPI_Finalize");
+}
+
+bool Session::is_active() noexcept {
+  int initialized = 0;
+  int finalized = 0;
+  return PMPI_Initialized(&initialized) == MPI_SUCCESS && initialized != 0 &&
+         PMPI_Finalized(&finalized) == MPI_SUCCESS && finalized == 0;
+}
+
+bool Request::test() {
+  if (request_ == MPI_REQUEST_NULL) return true;
+  int done = 0;
+  check(PMPI_Test(&request_, &done, MPI_STATUS_IGNORE), "MPI_Test");
+  return done != 0;
+}
+
+namespace {
+
+/// Waits for `request`; when the wait ends with an error the request is left to itself.
+void finish(Request request, base::Patience& patience, int peer = -1) {
+  patience.until([&] { return request.test(); }, peer);
+}
+
+/// Buffers of one nonblocking collective. MPI may write to them for as long as the operation is
+/// pending, so they outlive a wait that ended with an error: freed only when it was delivered.
+class Parcel {
+ public:
+  explicit Parcel(std::size_t bytes) : bytes_(new std::vector<std::byte>(bytes)) {}
+  Parcel(Parcel const&) = delete;
+  Parcel& operator=(Parcel const&) = delete;
+  ~Parcel() = default;
+  [[nodiscard]] std::byte* data() const { return bytes_->data(); }
+  void deliver(Request request, base::Patience& patience, int peer = -1) {
+    finish(std::move(request), patience, peer);
+    delivered_.reset(bytes_);
+  }
+
+ private:
+  std::vector<std::byte>* bytes_;
+  std::unique_ptr<std::vector<std::byte>> delivered_;
+};
+
+int as_int(std::size_t bytes) {
+  if (bytes > INT_MAX) base::fail(Errc::internal, "an MPI message above 2 GiB");
+  return static_cast<int>(bytes);
+}
+
+}  // namespace
+
+Comm::Comm(Comm&& other) noexcept : handle_(other.handle_), rank_(other.rank_), size_(other.size_) {
+  other.handle_ = MPI_COMM_NULL;
+}
+
+Comm& Comm::operator=(Comm&& other) noexcept {
+  handle_ = other.handle_;
+  rank_ = other.rank_;
+  size_ = other.size_;
+  other.handle_ = MPI_COMM_NULL;
+  return *this;
+}
+
+Comm Comm::duplicate(MPI_Comm parent, base::Patience& patience) {
+  if (parent == MPI_COMM_NULL) {
+    base::fail(Errc::invalid_argument, "the communicator is MPI_COMM_NULL");
+  }
+  int inter = 0;
+  check(PMPI_Comm_test_inter(parent, &inter), "MPI_Comm_test_inter");
+  if (inter != 0) {
+    base::fail(Errc::invalid_argument, "inter-communicators are not supported; merge it first");
+  }
+  Comm comm;
+  MPI_Request request = MPI_REQUEST_NULL;
+  // MPI writes the handle until the request is complete, so it lives on the heap and is leaked when
+  // the wait ends with an error.
+  auto* handle = new MPI_Comm(MPI_COMM_NULL);
+  check(PMPI_Comm_idup(parent, handle, &request), "MPI_Comm_idup");
+  finish(Request(request), patience);
+  comm.handle_ = *handle;
+  delete handle;
+  check(PMPI_Comm_set_errhandler(comm.handle_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  check(PMPI_Comm_rank(comm.handle_, &comm.rank_), "MPI_Comm_rank");
+  check(PMPI_Comm_size(comm.handle_, &comm.size_), "MPI_Comm_size");
+  return comm;
+}
+
+void Comm::free() {
+  if (handle_ == MPI_COMM_NULL || !Session::is_active()) return;
+  check(PMPI_Comm_free(&handle_), "MPI_Comm_free");
+}
+
+Request Comm::send(void const* data, std::size_t bytes, int to, int tag) const {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(PMPI_Isend(data, as_int(bytes), MPI_BYTE, to, tag, handle_, &request), "MPI_Isend");
+  return Request(request);
+}
+
+Request Comm::receive(void* data, std::size_t bytes, int from, int tag) const {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(PMPI_Irecv(data, as_int(bytes), MPI_BYTE, from, tag, handle_, &request), "MPI_Irecv");
+  return Request(request);
+}
+
+void Comm::progress() const noexcept {
+  // A communicator of one rank has no peer that could wait for us inside MPI, but the parent may
+  // have: MPI's progress is global, so any probe serves.
+  if (handle_ == MPI_COMM_NULL) return;
+  int found = 0;
+  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, handle_, &found, MPI_STATUS_IGNORE);
+}
+
+void Comm::all_gather(void const* in, std::size_t bytes, void* out,
+                      base::Patience& patience) const {
+  std::size_t const total = bytes * static_cast<std::size_t>(size_);
+  Parcel parcel(bytes + total);
+  std::memcpy(parcel.data(), in, bytes);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(PMPI_Iallgather(parcel.data(), as_int(bytes), MPI_BYTE, parcel.data() + bytes,
+                        as_int(bytes), MPI_BYTE, handle_, &request),
+        "MPI_Iallgather");
+  parcel.deliver(Request(request), patience);
+  std::memcpy(out, parcel.data() + bytes, total);
+}
+
+void Comm::broadcast(void* data, std::size_t bytes, int root, base::Patience& patience) const {
+  Parcel parcel(bytes);
+  if (rank_ == root) std::memcpy(parcel.data(), data, bytes);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(PMPI_Ibcast(parcel.data(), as_int(bytes), MPI_BYTE, root, handle_, &request), "MPI_Ibcast");
+  parcel.deliver(Request(request), patience, rank_ == root ? -1 : root);
+  if (rank_ != root) std::memcpy(data, parcel.data(), bytes);
+}
+
+void Comm::barrier(base::Patience& patience) const {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(PMPI_Ibarrier(handle_, &request), "MPI_Ibarrier");
+  finish(Request(request), patience);
+}
+
+Agreed Comm::agree(Errc code, std::string const& text, base::Patience& patience) const {
+  struct Vote {
+    int failed;
+    int rank;
+  };
+  Vote const mine{code == Errc::ok ? 0 : 1, rank_};
+  Parcel parcel(2 * sizeof(Vote));
+  std::memcpy(parcel.data(), &mine, sizeof mine);
+  MPI_Request request = MPI_REQUEST_NULL;
+  // MAXLOC gives the lowest rank among equals.
+  check(PMPI_Iallreduce(parcel.data(), parcel.data() + sizeof(Vote), 1, MPI_2INT, MPI_MAXLOC,
+                        handle_, &request),
+        "MPI_Iallreduce");
+  parcel.deliver(Request(request), patience);
+  Vote all{};
+  std::memcpy(&all, parcel.data() + sizeof(Vote), sizeof all);
+  if (all.failed == 0) return {};
+  struct {
+    int code;
+    char text[508];
+  } message{};
+  if (all.rank == rank_) {
+    message.code = static_cast<int>(code);
+    std::strncpy(message.text, text.c_str(), sizeof message.text - 1);
+  }
+  broadcast(&message, sizeof message, all.rank, patience);
+  return {static_cast<Errc>(message.code), all.rank, message.text};
+}
+
+Comm::Locals Comm::split_by_host() const {
+  MPI_Comm locals = MPI_COMM_NULL;
+  check(PMPI_Comm_split_type(handle_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &locals),
+        "MPI_Comm_split_type");
+  Locals result;
+  check(PMPI_Comm_rank(locals, &result.rank), "MPI_Comm_rank");
+  check(PMPI_Comm_size(locals, &result.size), "MPI_Comm_size");
+  result.lowest = rank_;
+  check(PMPI_Bcast(&result.lowest, 1, MPI_INT, 0, locals), "MPI_Bcast");
+  check(PMPI_Comm_free(&locals), "MPI_Comm_free");
+  return result;
+}
+
+std::string library_version() {
+  std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+  int length = 0;
+  if (PMPI_Get_library_version(text.data(), &length) != MPI_SUCCESS) return "unknown MPI";
+  std::string_view whole(text.data(), static_cast<std::size_t>(length));
+  // "Open MPI v4.1.4, package: ..." and "MPICH Version:\t4.0.2\n...": the first line, up to a
+  // comma.
+  std::string line(whole.substr(0, whole.find_first_of(",\n")));
+  for (char& c : line) {
+    if (c == '\t') c = ' ';
+  }
+  return base::printable(base::trim(line));
+}
+
+}  // namespace berth::mpi
