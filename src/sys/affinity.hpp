@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <model/node.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <model/node.hpp>
 
 /// CPU sets and memory policy of the calling thread.
 namespace berth::sys {

@@ -10,9 +10,9 @@ namespace berth::sys {
 
 /// What can be seen of a process.
 struct ProcessState {
-  bool alive = false;     ///< false: gone, a zombie, or its number belongs to another process now
-  char state = '?';       ///< R S D T t Z of /proc/<pid>/stat
-  int tracer = 0;         ///< pid of its debugger; 0: none
+  bool alive = false;  ///< false: gone, a zombie, or its number belongs to another process now
+  char state = '?';    ///< R S D T t Z of /proc/<pid>/stat
+  int tracer = 0;      ///< pid of its debugger; 0: none
   std::uint64_t start_time = 0;  ///< clock ticks after boot; identifies the process with its pid
 };
 

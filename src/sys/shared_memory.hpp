@@ -16,14 +16,14 @@ enum class SharedKind {
 
 /// What a peer needs to open a segment; plain data, carried by MPI inside one host.
 struct SharedTicket {
-  int kind = 0;               ///< a SharedKind
-  int pid = 0;                ///< creator
-  int descriptor = -1;        ///< memfd: its descriptor in the creator
+  int kind = 0;                  ///< a SharedKind
+  int pid = 0;                   ///< creator
+  int descriptor = -1;           ///< memfd: its descriptor in the creator
   unsigned long long inode = 0;  ///< both: must match after opening (the handshake)
   unsigned long long device = 0;
   unsigned long long bytes = 0;
   unsigned long long token[2] = {0, 0};  ///< random; stored in the segment's last 16 bytes
-  char name[64] = {};         ///< shm_open: its name
+  char name[64] = {};                    ///< shm_open: its name
 };
 
 /// One mapped segment. Move-only; unmaps when destroyed. Its pages are reserved before use, so that
