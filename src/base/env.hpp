@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <berth/options.hpp>
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -10,6 +9,8 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <berth/options.hpp>
 
 namespace berth::base {
 
@@ -29,6 +30,13 @@ std::vector<Variable> const& variables();
 
 /// Where a value came from.
 enum class Origin { fallback, environment, caller };
+
+/// One variable as it stands.
+struct Setting {
+  std::string name;   ///< "BERTH_BACKEND"
+  std::string value;  ///< printable; the default when not set; empty: none
+  Origin origin = Origin::fallback;
+};
 
 /// The environment of one process, read through the table. Local. Every getter throws
 /// Errc::bad_configuration for a text it does not accept, naming variable, value, rule and fix.
@@ -54,10 +62,14 @@ class Environment {
   /// Throws Errc::bad_configuration for the first BERTH_* name that is not in the table, with its
   /// nearest known name.
   void check_names() const;
+  /// Every variable of the table with its value and origin. Does not judge the values.
+  [[nodiscard]] std::vector<Setting> settings() const;
   /// One line per variable: name, value and its origin (for `berth info`).
   [[nodiscard]] std::vector<std::string> describe() const;
 
  private:
+  [[nodiscard]] std::optional<std::string> value_of(Variable const& variable) const;
+
   Lookup lookup_;
   std::vector<std::string> names_;
 };

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <berth/error.hpp>
 #include <source_location>
 #include <string>
 #include <string_view>
+
+#include <berth/error.hpp>
 
 namespace berth::base {
 

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <berth/options.hpp>
-#include <berth/types.hpp>
 #include <optional>
 #include <string_view>
 #include <vector>
+
+#include <berth/options.hpp>
+#include <berth/types.hpp>
 
 namespace berth::base {
 
@@ -22,5 +23,13 @@ std::optional<Enum> parse_name(std::string_view word);
 /// All values, in the order of the enumerators.
 template <class Enum>
 std::vector<Enum> const& all();
+template <>
+std::vector<Type> const& all<Type>();
+template <>
+std::vector<Op> const& all<Op>();
+template <>
+std::vector<Backend> const& all<Backend>();
+template <>
+std::vector<OnLost> const& all<OnLost>();
 
 }  // namespace berth::base

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,5 +20,5 @@ std::string nearest(std::string_view word, std::vector<std::string> const& known
 /// Control characters and bytes that are not UTF-8 become '?', so that hostile input cannot
 /// confuse a terminal; cut to `limit` bytes at a character boundary.
 std::string printable(std::string_view text, std::size_t limit = 120);
-/// Words of the types, used by tables, CLI and JSON: "float32", "sum", "cpu".
+
 }  // namespace berth::base

@@ -2,19 +2,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <base/env.hpp>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <base/env.hpp>
 
 /// What the launcher said in the environment. MPI itself is the truth about ranks; this only finds
 /// contradictions and better texts.
 namespace berth::launcher {
 
+/// What one launcher announced to this process.
 struct Step {
-  std::string name;         ///< "Open MPI", "MPICH", "Slurm"; empty: none recognised
+  std::string name;         ///< "Open MPI", "MPICH", "Slurm", "PMIx"; empty: none recognised
   std::optional<int> size;  ///< ranks the *step* announces (not the allocation)
-  std::optional<int> rank;
+  std::optional<int> rank;  ///< this process's rank in the step
+  std::string variable;     ///< the variable that gave `size`; empty: none
 };
 
 /// Reads OMPI_COMM_WORLD_*, PMI_*, PMIX_RANK, SLURM_STEP_NUM_TASKS by the precedence of the design:

@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: The Berth contributors
+// SPDX-License-Identifier: Apache-2.0
+#include <base/names.hpp>
+
+namespace berth::base {
+
+std::string_view name(Type type) {
+  switch (type) {
+    case Type::int32:
+      return "int32";
+    case Type::int64:
+      return "int64";
+    case Type::float32:
+      return "float32";
+    case Type::float64:
+      return "float64";
+  }
+  return "unknown";
+}
+
+std::string_view name(Op op) {
+  switch (op) {
+    case Op::sum:
+      return "sum";
+    case Op::prod:
+      return "prod";
+    case Op::min:
+      return "min";
+    case Op::max:
+      return "max";
+  }
+  return "unknown";
+}
+
+std::string_view name(Backend backend) {
+  switch (backend) {
+    case Backend::automatic:
+      return "automatic";
+    case Backend::cpu:
+      return "cpu";
+    case Backend::mpi:
+      return "mpi";
+  }
+  return "unknown";
+}
+
+std::string_view name(OnLost on_lost) {
+  switch (on_lost) {
+    case OnLost::raise:
+      return "raise";
+    case OnLost::exit:
+      return "exit";
+  }
+  return "unknown";
+}
+
+template <>
+std::vector<Type> const& all<Type>() {
+  static std::vector<Type> const values = {Type::int32, Type::int64, Type::float32, Type::float64};
+  return values;
+}
+
+template <>
+std::vector<Op> const& all<Op>() {
+  static std::vector<Op> const values = {Op::sum, Op::prod, Op::min, Op::max};
+  return values;
+}
+
+template <>
+std::vector<Backend> const& all<Backend>() {
+  static std::vector<Backend> const values = {Backend::automatic, Backend::cpu, Backend::mpi};
+  return values;
+}
+
+template <>
+std::vector<OnLost> const& all<OnLost>() {
+  static std::vector<OnLost> const values = {OnLost::raise, OnLost::exit};
+  return values;
+}
+
+template <class Enum>
+std::optional<Enum> parse_name(std::string_view word) {
+  for (Enum const value : all<Enum>()) {
+    if (name(value) == word) return value;
+  }
+  return std::nullopt;
+}
+
+template std::optional<Type> parse_name<Type>(std::string_view);
+template std::optional<Op> parse_name<Op>(std::string_view);
+template std::optional<Backend> parse_name<Backend>(std::string_view);
+template std::optional<OnLost> parse_name<OnLost>(std::string_view);
+
+}  // namespace berth::base
