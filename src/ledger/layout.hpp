@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+
 #include <model/descriptor.hpp>
 
 /// The ledger's shared memory: one segment per host and communicator, one record per local rank.
@@ -26,7 +27,7 @@ enum class Phase : std::uint32_t {
   verify,
   bench,
   closing,
-  closed,   ///< its end is no loss
+  closed,  ///< its end is no loss
   aborted,
 };
 
@@ -42,14 +43,18 @@ enum class WaitKind : std::uint32_t {
 
 inline constexpr std::size_t recorder_length = 1024;
 
-/// One operation in the flight recorder. 64 bytes.
+/// One operation in the flight recorder: the descriptor's four words, then the times of a wait that
+/// outlasted its spin (monotonic nanoseconds, 0 when there was none). Words are relaxed atomics: a
+/// reader may meet a writer, and checks the operation's number afterwards.
 struct Recorded {
-  model::Descriptor descriptor;
-  std::int64_t entered_ns = 0;  ///< monotonic time; 0: the wait never outlasted its spin
-  std::int64_t left_ns = 0;
-  std::int64_t reserved[2] = {0, 0};
+  static constexpr std::size_t descriptor_words = 4;
+  std::array<std::atomic<std::uint64_t>, descriptor_words> descriptor{};
+  std::atomic<std::uint64_t> waited_from_ns{0};
+  std::atomic<std::uint64_t> waited_to_ns{0};
+  std::uint64_t reserved[2] = {0, 0};
 };
 static_assert(sizeof(Recorded) == 64);
+static_assert(sizeof(model::Descriptor) == 8 * Recorded::descriptor_words);
 
 /// Written once, before the ledger is published.
 struct Identity {
@@ -69,9 +74,9 @@ struct Progress {
 /// Written by the owner only in waits that outlast their spin.
 struct Waiting {
   std::atomic<WaitKind> kind{WaitKind::none};
-  std::atomic<std::int32_t> peer{-1};     ///< rank waited for; -1: several or not known
-  std::atomic<std::uint64_t> beat{0};     ///< moves as long as the waiting thread is alive
-  std::atomic<std::uint32_t> probed{0};   ///< 1: `beat` also speaks for blocking MPI calls
+  std::atomic<std::int32_t> peer{-1};    ///< rank waited for; -1: several or not known
+  std::atomic<std::uint64_t> beat{0};    ///< moves as long as the waiting thread is alive
+  std::atomic<std::uint32_t> probed{0};  ///< 1: `beat` also speaks for blocking MPI calls
 };
 
 /// One local rank. Lines that different ranks write are 128 bytes apart (adjacent-line prefetch).
@@ -90,16 +95,16 @@ enum class VerdictState : std::uint32_t { none, writing, written };
 /// The agreed end of a communicator on this host; written once, by whoever finds it first.
 struct SharedVerdict {
   std::atomic<VerdictState> state{VerdictState::none};
-  std::int32_t code = 0;  ///< an Errc
-  std::int32_t rank = -1; ///< rank at fault; -1: not known
-  char kind[16] = {};     ///< Finding::kind
-  char text[480] = {};    ///< one line, zero-terminated
+  std::int32_t code = 0;   ///< an Errc
+  std::int32_t rank = -1;  ///< rank at fault; -1: not known
+  char kind[16] = {};      ///< Finding::kind
+  char text[480] = {};     ///< one line, zero-terminated
 };
 
 /// Start of the segment.
 struct Header {
   std::uint64_t magic = 0;
-  std::uint32_t layout = 0;      ///< version of this layout
+  std::uint32_t layout = 0;  ///< version of this layout
   std::uint32_t local_size = 0;
   alignas(128) SharedVerdict verdict;
   alignas(128) std::atomic<std::uint32_t> speaker{0};  ///< 0 nobody, 1 one prints, 2 it is printed

@@ -2,11 +2,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <array>
+#include <bit>
+#include <optional>
+#include <string>
+
 #include <base/clock.hpp>
 #include <berth/error.hpp>
 #include <ledger/layout.hpp>
-#include <optional>
-#include <string>
 
 namespace berth::ledger {
 
@@ -38,16 +41,22 @@ class Ledger {
   [[nodiscard]] Record& own() const { return records_[self_]; }
 
   void set_phase(Phase phase) { own().progress.phase.store(phase, std::memory_order_release); }
-  /// Begins an operation: writes the recorder, then publishes the number. About ten instructions.
+  /// Begins an operation: writes the recorder, then publishes the number. About a dozen
+  /// instructions, two cache lines that nobody else reads meanwhile.
   void enter(model::Descriptor const& operation) {
     Record& record = own();
-    record.ring[operation.number % recorder_length] = {operation, 0, 0, {0, 0}};
+    Recorded& entry = record.ring[operation.number % recorder_length];
+    auto const words = std::bit_cast<std::array<std::uint64_t, 4>>(operation);
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      entry.descriptor[i].store(words[i], std::memory_order_relaxed);
+    }
+    entry.waited_from_ns.store(0, std::memory_order_relaxed);
     record.progress.entered.store(operation.number, std::memory_order_release);
   }
+  /// Notes the time of a wait that outlasted its spin, in the operation last entered.
+  void note_wait(bool begins, base::nanoseconds now) const;
   /// Ends it.
-  void leave(std::uint64_t number) {
-    own().progress.left.store(number, std::memory_order_release);
-  }
+  void leave(std::uint64_t number) { own().progress.left.store(number, std::memory_order_release); }
   /// Tells the watchdogs that a long operation moves on (a block of a pipeline is done).
   void step() {
     std::atomic<std::uint64_t>& steps = own().progress.steps;

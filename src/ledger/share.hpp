@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <base/patience.hpp>
 #include <functional>
-#include <mpi/comm.hpp>
 #include <string>
-#include <sys/shared_memory.hpp>
 #include <vector>
+
+#include <base/patience.hpp>
+#include <mpi/comm.hpp>
+#include <sys/shared_memory.hpp>
 
 namespace berth::ledger {
 
@@ -20,7 +21,7 @@ struct LocalGroup {
 /// Result of share(): the segment and how it was made.
 struct Shared {
   sys::SharedMemory memory;
-  std::string how;  ///< "memfd", "shm_open", "private" (one rank, or nothing could be shared)
+  std::string how;     ///< "memfd", "shm_open", "private" (one rank, or nothing could be shared)
   bool shared = true;  ///< false: the ranks of this host could not share memory
 };
 

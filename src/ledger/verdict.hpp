@@ -3,10 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <ledger/layout.hpp>
-#include <ledger/ledger.hpp>
 #include <string>
 #include <vector>
+
+#include <ledger/layout.hpp>
+#include <ledger/ledger.hpp>
 
 /// From facts to a verdict. Pure.
 namespace berth::ledger {
@@ -16,22 +17,23 @@ struct RankView {
   int rank = -1;
   int pid = 0;
   bool alive = true;
-  char state = 'R';            ///< as sys::ProcessState::state
+  char state = 'R';  ///< as sys::ProcessState::state
   Phase phase = Phase::none;
   std::uint64_t entered = 0;
   std::uint64_t left = 0;
   WaitKind wait = WaitKind::none;
-  int peer = -1;               ///< rank it says it waits for
-  bool beats = false;          ///< its waiting thread gave a sign of life lately
-  bool beat_known = true;      ///< false: inside MPI without a probe
-  std::string operation;       ///< "all_reduce of 1024 float32 (sum)" of its last operation
+  int peer = -1;           ///< rank it says it waits for
+  bool beats = false;      ///< its waiting thread gave a sign of life lately
+  bool beat_known = true;  ///< false: inside MPI without a probe
+  std::string operation;   ///< "all_reduce of 1024 float32 (sum)" of its last operation
 };
 
 /// One rank that is at fault.
 struct Blame {
   int rank = -1;
-  std::string kind;    ///< "dead", "stopped", "late", "silent", "missing"
-  std::string detail;  ///< "pid 4211, stopped (state T), in phase bench, operation 17: all_reduce ..."
+  std::string kind;  ///< "dead", "stopped", "late", "silent", "missing"
+  std::string
+      detail;  ///< "pid 4211, stopped (state T), in phase bench, operation 17: all_reduce ..."
 };
 
 /// Who is at fault. `self` has waited `waited` seconds in its own last operation; `final` says

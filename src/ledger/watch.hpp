@@ -3,18 +3,19 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
 #include <base/clock.hpp>
 #include <base/log.hpp>
 #include <base/patience.hpp>
 #include <berth/options.hpp>
-#include <chrono>
-#include <functional>
 #include <ledger/ledger.hpp>
 #include <ledger/verdict.hpp>
-#include <memory>
-#include <string>
 #include <sys/process.hpp>
-#include <vector>
 
 namespace berth::ledger {
 
@@ -34,14 +35,16 @@ struct WatchSetup {
   base::nanoseconds tick = std::chrono::milliseconds(50);
   base::nanoseconds tick_cap = std::chrono::milliseconds(250);
   int spins = 2000;  ///< pauses before a wait is long; few when cores are oversubscribed
-  base::Clock const* clock = nullptr;             ///< not null; outlives the Watch
-  sys::ProcessFacts const* facts = nullptr;       ///< not null; outlives the Watch
-  base::Log const* log = nullptr;                 ///< not null; outlives the Watch
-  std::function<void()> progress;                 ///< makes MPI progress; may be empty
+  base::Clock const* clock = nullptr;        ///< not null; outlives the Watch
+  sys::ProcessFacts const* facts = nullptr;  ///< not null; outlives the Watch
+  base::Log const* log = nullptr;            ///< not null; outlives the Watch
+  std::function<void()> progress;            ///< makes MPI progress; may be empty
   /// Is the thread inside a blocking MPI call alive in there? Empty: it cannot be known.
   std::function<bool()> probe;
   /// Ranks that have not arrived, while there is no ledger yet. May be empty.
   std::function<std::vector<Blame>()> witness;
+  /// true: the end of local ranks is seen through pidfds; false: through `facts` alone (tests).
+  bool use_handles = true;
   /// Called by the one speaking rank after its line, before the process ends (CLI: JSON, stdout).
   std::function<void(Verdict const&)> before_end;
   /// Ends the process; tests replace it. Empty: sys::end_process.
@@ -133,10 +136,20 @@ class Watch final : public base::Patience {
   void begin_long(WaitKind kind, int peer);
   void end_long() noexcept;
   void pause();
-  void start_watchdog();
+  Watchdog& watchdog();
+  /// Throws the verdict, or ends the process: whichever on_lost says.
+  [[noreturn]] void conclude();
+  /// Prints (one rank of the host does) and ends the process.
+  void end(Ledger const& ledger);
 
   WatchSetup setup_;
-  Ledger const* ledger_ = nullptr;
+  struct FreeMemory {
+    void operator()(std::byte* memory) const noexcept;
+  };
+  std::unique_ptr<std::byte, FreeMemory> private_memory_;  ///< a ledger of one, until attach()
+  Ledger private_ledger_;
+  Ledger const* ledger_;
+  Waiting* waiting_;  ///< in the own record
   std::unique_ptr<Watchdog> watchdog_;
   std::uint64_t pauses_ = 0;
 };
