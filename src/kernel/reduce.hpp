@@ -13,7 +13,8 @@ namespace berth::kernel {
 /// Unaligned pointers are fine. `out` may equal any of the sources; no other overlap.
 using ReduceFunction = void (*)(void* out, void const* const* sources, int source_count,
                                 std::size_t count);
-/// As ReduceFunction, and stores every result twice (`out` and `copy`).
+/// As ReduceFunction, and stores every result twice (`out` and `copy`). `copy`, too, may equal any
+/// of the sources.
 using ReduceTwiceFunction = void (*)(void* out, void* copy, void const* const* sources,
                                      int source_count, std::size_t count);
 /// memcpy whose stores bypass the cache (followed by a store fence).

@@ -1,0 +1,10 @@
+// SPDX-FileCopyrightText: The Berth contributors
+// SPDX-License-Identifier: Apache-2.0
+#define BERTH_VECTOR_BYTES 16
+#include <kernel/loops.inc>
+
+namespace berth::kernel {
+
+constinit Kernels const baseline_kernels = make_kernels("baseline");
+
+}  // namespace berth::kernel
