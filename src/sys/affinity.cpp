@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <memory>
 
+#include <fmt/format.h>
 #include <sched.h>
 #include <unistd.h>
 
@@ -60,14 +61,15 @@ bool add_node(NodeMask& mask, int node) {
 }
 
 [[noreturn]] void fail_cpulist(std::string_view text, std::string_view reason) {
-  base::fail(Errc::bad_input, "CPU list \"" + base::printable(text, 60) +
-                                  "\": " + std::string(reason) + "; a list is like 0-3,8");
+  base::fail(Errc::bad_input, fmt::format("CPU list \"{}\": {}; a list is like 0-3,8",
+                                          base::printable(text, 60), reason));
 }
 
 int parse_pu(std::string_view whole, std::string_view number) {
   auto const value = base::parse_integer(number, 0, highest_pu);
   if (!value) {
-    fail_cpulist(whole, "\"" + base::printable(number, 20) + "\" is no CPU number from 0 to 65535");
+    fail_cpulist(
+        whole, fmt::format("\"{}\" is no CPU number from 0 to 65535", base::printable(number, 20)));
   }
   return static_cast<int>(*value);
 }
@@ -135,7 +137,8 @@ model::PuSet parse_cpulist(std::string_view text) {
     int const from = parse_pu(text, std::string_view(piece).substr(0, dash));
     int const to =
         dash == std::string::npos ? from : parse_pu(text, std::string_view(piece).substr(dash + 1));
-    if (to < from) fail_cpulist(text, "\"" + base::printable(piece, 20) + "\" runs backwards");
+    if (to < from)
+      fail_cpulist(text, fmt::format("\"{}\" runs backwards", base::printable(piece, 20)));
     for (int pu = from; pu <= to; ++pu) seen->set(static_cast<std::size_t>(pu));
   }
   model::PuSet pus;
@@ -155,7 +158,7 @@ std::string format_cpulist(model::PuSet const& pus) {
     while (last + 1 < sorted.size() && sorted[last + 1] == sorted[last] + 1) ++last;
     if (!text.empty()) text += ',';
     text += std::to_string(sorted[i]);
-    if (last > i) text += '-' + std::to_string(sorted[last]);
+    if (last > i) text += fmt::format("-{}", sorted[last]);
     i = last + 1;
   }
   return text;

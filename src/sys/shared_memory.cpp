@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: The Berth contributors
 // SPDX-License-Identifier: Apache-2.0
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fcntl.h>
@@ -54,18 +56,34 @@ Descriptor make_named(SharedTicket& ticket) {
   return file;
 }
 
+// What the kernel could give without swapping, in bytes; 0: not known.
+std::size_t available_memory() {
+  std::string const text = read_small_file("/proc/meminfo");
+  std::string_view const key = "MemAvailable:";
+  std::size_t const at = text.find(key);
+  if (at == std::string::npos) return 0;
+  return std::strtoull(text.c_str() + at + key.size(), nullptr, 10) * 1024;
+}
+
+[[noreturn]] void fail_no_room(std::size_t bytes, std::string_view advice) {
+  base::fail(Errc::out_of_memory,
+             fmt::format("no room for {} of shared memory: {}", base::format_bytes(bytes), advice));
+}
+
 // Reserves every page, so that a full file system is an error now and not a SIGBUS later.
 void reserve(int descriptor, std::size_t bytes, SharedKind kind) {
+  // A memfd has no limit of its own: without this the kernel would kill somebody to make room.
+  std::size_t const available = available_memory();
+  if (available > 0 && bytes > available) {
+    fail_no_room(bytes, "this machine has only " + base::format_bytes(available) + " left");
+  }
   int error = EINTR;
   while (error == EINTR) error = posix_fallocate(descriptor, 0, static_cast<off_t>(bytes));
   if (error == 0) return;
   if (error == ENOSPC || error == ENOMEM || error == EFBIG) {
-    std::string const advice =
-        kind == SharedKind::memfd
-            ? "the memory limit of the job or container is reached"
-            : "/dev/shm is too small; raise its size (docker: --shm-size, mount: size=)";
-    base::fail(Errc::out_of_memory,
-               "no room for " + base::format_bytes(bytes) + " of shared memory: " + advice);
+    fail_no_room(bytes, kind == SharedKind::memfd
+                            ? "the memory limit of the job or container is reached"
+                            : "/dev/shm is too small; raise its size (docker: --shm-size)");
   }
   base::fail_errno("reserving " + base::format_bytes(bytes) + " of shared memory", error);
 }
