@@ -47,8 +47,14 @@ target_link_libraries(berth_test_mpi_main PRIVATE berth_flags GTest::gtest berth
                                                   Threads::Threads)
 target_include_directories(berth_test_mpi_main PRIVATE ${PROJECT_SOURCE_DIR}/tests)
 
-# Everything that ctest runs; `ninja` alone builds only what is installed.
+set_target_properties(berth_test_main berth_test_mpi_main PROPERTIES EXCLUDE_FROM_ALL ON)
+
+# Everything that ctest runs; `ninja` alone builds only what is installed. berth_tests_LABEL builds
+# the tests of one label.
 add_custom_target(berth_tests)
+foreach(label unit mpi cluster cli consumer lint slow threads)
+  add_custom_target(berth_tests_${label})
+endforeach()
 
 # Sets the properties that every ctest entry of Berth has.
 function(berth_test_properties test)
@@ -109,6 +115,9 @@ function(berth_add_test name)
     message(FATAL_ERROR "berth_add_test(${name}): MAIN is mpi, gtest or none, not ${ARG_MAIN}")
   endif()
   add_dependencies(berth_tests ${target})
+  foreach(label IN LISTS ARG_LABELS)
+    add_dependencies(berth_tests_${label} ${target})
+  endforeach()
   if(NOT ARG_RANKS)
     add_test(NAME ${name} COMMAND ${target} ${watchdog} ${ARG_ARGS})
     berth_test_properties(${name} LABELS ${ARG_LABELS} TIMEOUT ${ARG_TIMEOUT} ${serial})
