@@ -123,6 +123,12 @@ std::string format_bytes(std::size_t bytes) {
   return fmt::format("{} {}", three_digits(value), units[unit]);
 }
 
+std::string format_count(unsigned long long number) {
+  std::string text = std::to_string(number);
+  for (std::size_t i = text.size(); i > 3; i -= 3) text.insert(i - 3, ",");
+  return text;
+}
+
 std::string format_seconds(double seconds) {
   double const size = std::abs(seconds);
   int const decimals = size < 0.0005 && size > 0 ? 4

@@ -20,6 +20,8 @@ std::optional<std::chrono::milliseconds> parse_duration(std::string_view text);
 std::optional<long long> parse_integer(std::string_view text, long long low, long long high);
 /// 1024 -> "1 KiB", 8 -> "8 B", 1536 -> "1.5 KiB".
 std::string format_bytes(std::size_t bytes);
+/// 70113 -> "70,113", in any locale.
+std::string format_count(unsigned long long number);
 /// "0.412 s", "59.8 s", "0.004 s": three digits, always seconds; a fourth below one millisecond.
 std::string format_seconds(double seconds);
 
