@@ -2,15 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <memory>
+#include <string>
+#include <vector>
+
 #include <base/log.hpp>
 #include <berth/communicator.hpp>
 #include <coll/backend.hpp>
 #include <comm/seams.hpp>
 #include <ledger/watch.hpp>
-#include <memory>
 #include <mpi/comm.hpp>
-#include <string>
-#include <vector>
 
 namespace berth {
 
@@ -47,7 +48,8 @@ class Communicator::Impl {
   [[nodiscard]] coll::Backend& reference();
   /// The public collectives on a backend of choice: checks the arguments, numbers and records the
   /// operation, runs it. @throws Error as the public calls
-  void all_reduce(coll::Backend& on, void const* in, void* out, std::size_t count, Type type, Op op);
+  void all_reduce(coll::Backend& on, void const* in, void* out, std::size_t count, Type type,
+                  Op op);
   void broadcast(coll::Backend& on, void* buffer, std::size_t count, Type type, int root);
   void barrier(coll::Backend& on);
 

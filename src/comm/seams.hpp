@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <coll/backend.hpp>
 #include <functional>
-#include <ledger/verdict.hpp>
 #include <memory>
+
+#include <coll/backend.hpp>
+#include <ledger/verdict.hpp>
 
 namespace berth::comm {
 

@@ -54,49 +54,44 @@ Watch::Watchdog& Watch::watchdog() {
   return *watchdog_;
 }
 
+void Watch::exclusively(std::function<void()> const& change) {
+  if (watchdog_) {
+    watchdog_->exclusively(change);
+  } else {
+    change();
+  }
+}
+
 void Watch::attach(Ledger const& ledger) {
-  auto const change = [&] {
+  exclusively([&] {
     ledger_ = &ledger;
     waiting_ = &ledger.own().waiting;
     waiting_->probed.store(setup_.probe ? 1 : 0, std::memory_order_relaxed);
     setup_.witness = nullptr;
     if (watchdog_) watchdog_->reset();
-  };
-  if (watchdog_) {
-    watchdog_->exclusively(change);
-  } else {
-    change();
-  }
+  });
+}
+
+void Watch::set_rank(int rank) {
+  exclusively([&] {
+    setup_.rank = rank;
+    private_ledger_.announce(rank, sys::own_pid(), sys::own_start_time());
+  });
 }
 
 void Watch::set_hosts(std::vector<std::string> hosts) {
-  auto const change = [&] { setup_.hosts = std::move(hosts); };
-  if (watchdog_) {
-    watchdog_->exclusively(change);
-  } else {
-    change();
-  }
+  exclusively([&] { setup_.hosts = std::move(hosts); });
 }
 
 void Watch::set_limits(Limits limits) {
-  auto const change = [&] {
+  exclusively([&] {
     setup_.limits = limits;
     if (watchdog_) watchdog_->reset();
-  };
-  if (watchdog_) {
-    watchdog_->exclusively(change);
-  } else {
-    change();
-  }
+  });
 }
 
 void Watch::set_witness(std::function<std::vector<Blame>()> witness) {
-  auto const change = [&] { setup_.witness = std::move(witness); };
-  if (watchdog_) {
-    watchdog_->exclusively(change);
-  } else {
-    change();
-  }
+  exclusively([&] { setup_.witness = std::move(witness); });
 }
 
 void Watch::relax() noexcept {

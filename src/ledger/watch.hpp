@@ -64,6 +64,7 @@ class Watch final : public base::Patience {
 
   /// From now on verdicts come from the ledger. `ledger` outlives the Watch.
   void attach(Ledger const& ledger);
+  void set_rank(int rank);
   void set_hosts(std::vector<std::string> hosts);
   void set_limits(Limits limits);
   void set_witness(std::function<std::vector<Blame>()> witness);
@@ -111,6 +112,8 @@ class Watch final : public base::Patience {
 
   /// Pronounces a verdict found by the caller (a mismatch, an abort) and throws it or ends.
   [[noreturn]] void raise(Verdict const& verdict);
+  /// True as soon as a verdict is known here.
+  [[nodiscard]] bool has_verdict() const { return ledger_->has_verdict(); }
   /// Throws or ends when there is a verdict already.
   void check();
   [[nodiscard]] OnLost on_lost() const { return setup_.on_lost; }
@@ -137,6 +140,8 @@ class Watch final : public base::Patience {
   void end_long() noexcept;
   void pause();
   Watchdog& watchdog();
+  /// Runs `change` while the watchdog, if there is one, does not look.
+  void exclusively(std::function<void()> const& change);
   /// Throws the verdict, or ends the process: whichever on_lost says.
   [[noreturn]] void conclude();
   /// Prints (one rank of the host does) and ends the process.

@@ -203,7 +203,7 @@ void Watch::Watchdog::examine() {
     if (watch_.setup_.probe()) watch_.waiting_->beat.fetch_add(1, std::memory_order_relaxed);
   }
   if (watch_.ledger_->has_verdict()) {
-    if (watch_.setup_.on_lost == OnLost::exit) watch_.end(*watch_.ledger_);
+    if (watch_.setup_.on_lost == OnLost::exit || in_mpi) watch_.end(*watch_.ledger_);
     return;
   }
   if (somebody_ended()) {
@@ -229,7 +229,9 @@ void Watch::Watchdog::judge_now(bool expired) {
     return;
   }
   watch_.ledger_->pronounce(verdict);
-  if (watch_.setup_.on_lost == OnLost::exit) watch_.end(*watch_.ledger_);
+  // Nothing can throw out of a blocking MPI call; then ending is all that is left.
+  bool const in_mpi = watch_.waiting_->kind.load(std::memory_order_acquire) == WaitKind::in_mpi;
+  if (watch_.setup_.on_lost == OnLost::exit || in_mpi) watch_.end(*watch_.ledger_);
 }
 
 }  // namespace berth::ledger

@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: The Berth contributors
+// SPDX-License-Identifier: Apache-2.0
+#include <exception>
+
+#include <comm/settings.hpp>
+
+namespace berth::comm {
+
+namespace {
+
+/// Runs `read`; the first failure is kept, and the value stays at its default.
+template <class Read>
+void keep_failure(Settings& settings, Read&& read) {
+  Errc code = Errc::internal;
+  std::string text;
+  try {
+    read();
+    return;
+  } catch (Error const& error) {
+    code = error.code();
+    text = error.what();
+  } catch (std::exception const& error) {
+    text = error.what();
+  }
+  if (settings.code != Errc::ok) return;
+  settings.code = code;
+  settings.text = text;
+}
+
+}  // namespace
+
+Settings resolve(Options const& options, base::Environment const& environment) {
+  Settings s;
+  keep_failure(s, [&] { environment.check_names(); });
+  keep_failure(s, [&] {
+    s.backend = options.backend ? *options.backend : environment.backend().value_or(s.backend);
+  });
+  keep_failure(
+      s, [&] { s.bind = options.bind ? *options.bind : environment.bind().value_or(s.bind); });
+  keep_failure(s, [&] {
+    s.on_lost = options.on_lost ? *options.on_lost : environment.on_lost().value_or(s.on_lost);
+  });
+  keep_failure(s, [&] {
+    s.init_deadline = options.init_deadline ? *options.init_deadline
+                                            : environment.init_deadline().value_or(s.init_deadline);
+  });
+  keep_failure(s, [&] {
+    s.op_deadline = options.op_deadline ? options.op_deadline : environment.op_deadline();
+  });
+  keep_failure(s, [&] { s.shared_memory = environment.shared_memory(); });
+  keep_failure(s, [&] { s.log_level = environment.log_level(); });
+  keep_failure(s, [&] { s.log_file = environment.log_file(); });
+  return s;
+}
+
+}  // namespace berth::comm

@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: The Berth contributors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <base/clock.hpp>
+#include <base/log.hpp>
+#include <comm/impl.hpp>
+#include <comm/settings.hpp>
+#include <cpu/lane.hpp>
+#include <launcher/launcher.hpp>
+#include <ledger/share.hpp>
+#include <ledger/watch.hpp>
+#include <model/node.hpp>
+#include <mpi/comm.hpp>
+#include <roster/roster.hpp>
+#include <sys/process.hpp>
+
+namespace berth {
+
+/// Everything a Communicator owns, in the order of the start-up; destroyed in reverse.
+struct Communicator::Impl::State {
+  State(Options const& options, comm::Seams given);
+
+  comm::Seams seams;
+  comm::Settings settings;
+  launcher::Step launched;
+  base::SteadyClock clock;
+  sys::ProcFacts facts;
+  base::Log log;
+  std::unique_ptr<mpi::Session> session;
+  mpi::Comm mpi;
+  ledger::Shared ledger_memory;  ///< outlives the watch, whose thread reads it
+  std::optional<ledger::Ledger> ledger;
+  std::unique_ptr<ledger::Watch> watch;
+  roster::Roster roster;
+  ledger::LocalGroup sharing;        ///< ranks that share memory with this one; at worst itself
+  std::vector<int> sharing_of_rank;  ///< number of each rank's sharing group
+  model::PuSet allowed;              ///< PUs this host's ranks may use
+  Placement placement;
+  ledger::Shared data_memory;
+  std::unique_ptr<cpu::Lane> lane;
+  std::unique_ptr<coll::Backend> backend;
+  std::unique_ptr<coll::Backend> reference;
+  Backend kind = Backend::cpu;
+  std::vector<PhaseTime> phases;
+  std::uint64_t last_number = 0;  ///< of operations
+  bool open = false;              ///< between the end of start-up and close or abort
+
+  /// All of the start-up: roll call, plan, bind, connect, first data. @throws Error
+  void start(MPI_Comm parent);
+  /// One agreed step: runs `body`, whose result is the note of the phase, then all ranks go on or
+  /// all throw. @throws Error
+  void step(ledger::Phase phase, std::function<std::string()> const& body);
+  /// All ranks learn whether any failed; then all throw the same Error.
+  void agree(Errc code, std::string const& text, std::string const& where);
+  /// Name of a rank's host; empty before the roll call.
+  [[nodiscard]] std::string host_of(int rank) const;
+
+  // Parts of the steps, each in the file of its name.
+  void roll_call(MPI_Comm parent);
+  void share_ledger();
+  std::string plan();
+  std::string bind();
+  std::string connect();
+  std::string first_data();
+
+  /// The next operation, numbered and recorded.
+  model::Descriptor begin(coll::Backend const& on, model::Collective collective, std::size_t count,
+                          Type type, Op op, int root);
+};
+
+}  // namespace berth
