@@ -148,13 +148,12 @@ void Communicator::Impl::abort() noexcept {
   if (!state_->open) return;
   state_->open = false;
   try {
-    state_->ledger->pronounce({Errc::aborted, rank(), "aborted",
-                               fmt::format("rank {}@{}: aborted the communicator after operation "
-                                           "{}",
-                                           rank(), state_->host_of(rank()), state_->last_number)});
+    std::string const text = fmt::format("rank {}@{}: aborted the communicator after operation {}",
+                                         rank(), state_->host_of(rank()), state_->last_number);
+    state_->ledger->pronounce({Errc::aborted, rank(), "aborted", text});
+    state_->tell_other_hosts(Errc::aborted, text);
   } catch (...) {
-    // No memory for a text; the phase alone still tells the peers.
-    state_->ledger->set_phase(ledger::Phase::aborted);
+    // No memory for a text: the peers will find this rank's phase when their wait takes too long.
   }
   state_->ledger->set_phase(ledger::Phase::aborted);
 }

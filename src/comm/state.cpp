@@ -3,6 +3,7 @@
 #include <chrono>
 #include <exception>
 #include <new>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -102,7 +103,12 @@ void Communicator::Impl::State::roll_call(MPI_Comm parent) {
   setup.facts = &facts;
   setup.log = &log;
   setup.limits = {settings.init_deadline + roll_call_margin, true};
-  setup.progress = [this] { mpi.progress(); };
+  setup.progress = [this] {
+    auto const note = mpi.progress();
+    if (note && ledger) {
+      ledger->pronounce({static_cast<Errc>(note->code), note->rank, "aborted", note->text});
+    }
+  };
   setup.probe = seams.probe;
   setup.before_end = seams.before_end;
   watch = std::make_unique<ledger::Watch>(std::move(setup));
@@ -172,6 +178,19 @@ void Communicator::Impl::State::share_ledger() {
     return {};
   });
   watch->attach(*ledger);
+}
+
+void Communicator::Impl::State::tell_other_hosts(Errc code, std::string const& text) const {
+  mpi::Comm::Note note;
+  note.code = static_cast<int>(code);
+  note.rank = mpi.rank();
+  text.copy(note.text, sizeof note.text - 1);
+  std::set<int> told{sharing_of_rank[static_cast<std::size_t>(mpi.rank())]};
+  for (int rank = 0; rank < mpi.size(); ++rank) {
+    if (told.insert(sharing_of_rank[static_cast<std::size_t>(rank)]).second) {
+      mpi.send_note(note, rank);
+    }
+  }
 }
 
 model::Descriptor Communicator::Impl::State::begin(coll::Backend const& on,

@@ -70,6 +70,8 @@ struct Communicator::Impl::State {
   std::string connect();
   std::string first_data();
 
+  /// Carries the end of this communicator to one rank of every other sharing group. Never waits.
+  void tell_other_hosts(Errc code, std::string const& text) const;
   /// The next operation, numbered and recorded.
   model::Descriptor begin(coll::Backend const& on, model::Collective collective, std::size_t count,
                           Type type, Op op, int root);

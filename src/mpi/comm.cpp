@@ -60,6 +60,8 @@ bool Request::test() {
 
 namespace {
 
+constexpr int note_tag = 91;
+
 /// Waits for `request`; when the wait ends with an error the request is left to itself.
 void finish(Request request, base::Patience& patience, int peer = -1) {
   patience.until([&] { return request.test(); }, peer);
@@ -144,12 +146,27 @@ Request Comm::receive(void* data, std::size_t bytes, int from, int tag) const {
   return Request(request);
 }
 
-void Comm::progress() const noexcept {
-  // A communicator of one rank has no peer that could wait for us inside MPI, but the parent may
-  // have: MPI's progress is global, so any probe serves.
-  if (handle_ == MPI_COMM_NULL) return;
+std::optional<Comm::Note> Comm::progress() const noexcept {
+  if (handle_ == MPI_COMM_NULL) return {};
+  // MPI's progress is global, so the probe for notes serves every pending transfer.
   int found = 0;
-  PMPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, handle_, &found, MPI_STATUS_IGNORE);
+  MPI_Status status;
+  if (PMPI_Iprobe(MPI_ANY_SOURCE, note_tag, handle_, &found, &status) != MPI_SUCCESS) return {};
+  if (found == 0) return {};
+  Note note;
+  int const got = PMPI_Recv(&note, sizeof note, MPI_BYTE, status.MPI_SOURCE, note_tag, handle_,
+                            MPI_STATUS_IGNORE);
+  if (got != MPI_SUCCESS) return {};
+  return note;
+}
+
+void Comm::send_note(Note const& note, int to) const noexcept {
+  if (handle_ == MPI_COMM_NULL || !Session::is_active()) return;
+  // Nobody will wait for it, so MPI keeps the copy for good.
+  auto* const kept = new (std::nothrow) Note(note);
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (kept == nullptr) return;
+  PMPI_Isend(kept, sizeof *kept, MPI_BYTE, to, note_tag, handle_, &request);
 }
 
 void Comm::all_gather(void const* in, std::size_t bytes, void* out,

@@ -84,8 +84,18 @@ class Comm {
   /// Starts a send or receive of at most 2^31-1 bytes; the buffer belongs to MPI until complete.
   [[nodiscard]] Request send(void const* data, std::size_t bytes, int to, int tag) const;
   [[nodiscard]] Request receive(void* data, std::size_t bytes, int from, int tag) const;
-  /// Makes MPI progress (MPI_Iprobe): a peer may sit in a rendezvous with us. Local, cheap.
-  void progress() const noexcept;
+  /// A short text that reaches other hosts without anybody waiting for it: the end of a
+  /// communicator. 512 bytes, plain data.
+  struct Note {
+    int code = 0;  ///< an Errc
+    int rank = -1;
+    char text[504] = {};
+  };
+  /// Makes MPI progress (MPI_Iprobe): a peer may sit in a rendezvous with us. Local, cheap. Returns
+  /// a note that has arrived.
+  std::optional<Note> progress() const noexcept;
+  /// Sends a note to `to` and forgets it; never waits. Nothing when MPI is not active.
+  void send_note(Note const& note, int to) const noexcept;
 
   /// Bounded collectives over bytes; `out` holds size() * bytes. @throws Error mpi, lost, timeout
   void all_gather(void const* in, std::size_t bytes, void* out, base::Patience& patience) const;
