@@ -10,7 +10,7 @@
 #include <base/names.hpp>
 #include <comm/reference_backend.hpp>
 #include <comm/state.hpp>
-#include <cpu/cpu_backend.hpp>
+#include <cpu/backend.hpp>
 #include <cpu/mpi_lane.hpp>
 #include <kernel/reduce.hpp>
 #include <pattern/pattern.hpp>
@@ -56,7 +56,7 @@ std::string Communicator::Impl::State::connect() {
     base::fail(Errc::system, "shared memory for the ledger but none for the data; is memory full?");
   }
   lane = std::make_unique<cpu::MpiLane>(mpi);
-  cpu::CpuBackend::Setup setup;
+  cpu::Setup setup;
   setup.rank = mpi.rank();
   setup.topology = data_topology(sharing_of_rank);
   setup.segment = data_memory.memory.data();
@@ -65,7 +65,7 @@ std::string Communicator::Impl::State::connect() {
   setup.lane = lane.get();
   setup.tuning = tuning;
   setup.kernels = &kernel::best();
-  backend = std::make_unique<cpu::CpuBackend>(std::move(setup));
+  backend = std::make_unique<cpu::CpuBackend>(setup);
   if (seams.wrap_backend) backend = seams.wrap_backend(std::move(backend));
   return fmt::format("cpu, {}, {} kernels", data_memory.how, kernel::best().name);
 }

@@ -36,7 +36,9 @@ struct Device {
   std::string model;   ///< name, when known
   int numa = -1;       ///< index into Node::numa_nodes; -1: locality not known
   int package = -1;
-  std::vector<std::string> bridges;  ///< bus ids of the PCI bridges above, nearest first
+  /// Bus ids of the PCI bridges above, nearest first; the host bridge comes last as "host0000:00".
+  std::vector<std::string> bridges;
+  PuSet local_pus;  ///< PUs beside it, allowed or not, perhaps fewer than its NUMA node has
 };
 
 struct Nic {
@@ -46,7 +48,7 @@ struct Nic {
   int package = -1;
   double gbps = 0;     ///< 0: not known
   bool fabric = false; ///< OpenFabrics, EFA, Slingshot, Omni-Path; false: ethernet
-  std::vector<std::string> bridges;
+  std::vector<std::string> bridges;  ///< as Device::bridges
 };
 
 struct Node {

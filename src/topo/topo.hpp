@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <model/node.hpp>
 #include <string>
+
+#include <model/node.hpp>
 
 /// Reads a node: hwloc, sysfs under a root prefix, and lstopo XML.
 namespace berth::topo {
