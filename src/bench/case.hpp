@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: The Berth contributors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include <base/clock.hpp>
+#include <bench/buffers.hpp>
+#include <bench/sweep.hpp>
+
+namespace berth::bench {
+
+/// Measures one size, type and operation. Every method is collective.
+class Case {
+ public:
+  /// @param seconds about how long the timed rounds may take when the plan fixes no number
+  /// @throws Error out_of_memory on all ranks
+  Case(Communicator::Impl& impl, Plan const& plan, std::size_t count, Type type, Op op,
+       double seconds);
+  /// Checks, warms up, measures. The same result on every rank.
+  model::Result measure();
+
+ private:
+  /// One way of doing the operation, and its times.
+  struct Variant {
+    coll::Backend* backend;
+    std::byte* in;
+    std::byte* out;
+    Buffer const* rewritten;  ///< what is written anew before a batch
+    std::size_t wrong = 0;
+    int batch = 1;  ///< operations in one sample
+    std::vector<double> samples =
+        {};  ///< microseconds per operation, first of this rank, then of all
+  };
+
+  void run(Variant const& variant);
+  void check(Variant& variant, std::uint32_t round);
+  void warm_up();
+  /// Microseconds per operation of one batch on this rank.
+  double time_batch(Variant const& variant);
+  void round(bool is_reversed);
+  [[nodiscard]] int count_rounds();
+  /// Replaces each value by the largest of all ranks.
+  void slowest(std::vector<double>& values);
+  [[nodiscard]] model::Measured measured(Variant const& variant) const;
+
+  Communicator::Impl& impl_;
+  Plan const& plan_;
+  std::size_t count_;
+  Type type_;
+  Op op_;
+  double seconds_;
+  base::SteadyClock clock_;
+  std::vector<Buffer> buffers_;
+  std::vector<Variant> variants_;  ///< out of place, in place, and the reference when compared
+};
+
+}  // namespace berth::bench
