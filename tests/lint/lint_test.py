@@ -117,5 +117,13 @@ class Counts(unittest.TestCase):
             self.assertEqual(count_tests.outcome(xml.etree.ElementTree.fromstring(text)), expected)
 
 
+class Readme(unittest.TestCase):
+    def test_shows_the_example_that_is_compiled(self):
+        top = pathlib.Path(__file__).resolve().parents[2]
+        example = (top / "examples/hello.cpp").read_text(encoding="utf-8").split("\n", 2)[2]
+
+        self.assertIn("```cpp\n" + example + "```", (top / "README.md").read_text(encoding="utf-8"))
+
+
 if __name__ == "__main__":
     unittest.main()
