@@ -2,17 +2,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <mpi.h>
+
 #include <berth/error.hpp>
 #include <berth/export.hpp>
 #include <berth/finding.hpp>
 #include <berth/options.hpp>
 #include <berth/placement.hpp>
 #include <berth/types.hpp>
-#include <cstddef>
-#include <memory>
-#include <mpi.h>
-#include <string>
-#include <vector>
 #if __cplusplus >= 202002L
 #include <span>
 #endif
@@ -44,13 +46,13 @@ class BERTH_API Communicator {
   /// one line is logged.
   ~Communicator();
 
-  [[nodiscard]] int rank() const noexcept;  ///< Local. This rank, as in `parent`.
-  [[nodiscard]] int size() const noexcept;  ///< Local. Number of ranks.
-  [[nodiscard]] int hosts() const noexcept; ///< Local. Number of hosts.
+  [[nodiscard]] int rank() const noexcept;   ///< Local. This rank, as in `parent`.
+  [[nodiscard]] int size() const noexcept;   ///< Local. Number of ranks.
+  [[nodiscard]] int hosts() const noexcept;  ///< Local. Number of hosts.
   /// Local. Name of the host of `rank`. @throws Error invalid_argument
   [[nodiscard]] std::string const& host(int rank) const;
-  [[nodiscard]] Backend backend() const noexcept;              ///< Local. Never `automatic`.
-  [[nodiscard]] Placement const& placement() const noexcept;   ///< Local. This rank's place.
+  [[nodiscard]] Backend backend() const noexcept;             ///< Local. Never `automatic`.
+  [[nodiscard]] Placement const& placement() const noexcept;  ///< Local. This rank's place.
   [[nodiscard]] std::vector<PhaseTime> const& phases() const noexcept;  ///< Local. Start-up steps.
   /// Local. One line for the program's own log.
   [[nodiscard]] std::string summary() const;
@@ -94,7 +96,9 @@ class BERTH_API Communicator {
 
   class Impl;
   /// Local. For Berth's own tools; not part of the stable interface.
-  [[nodiscard]] Impl& impl() noexcept { return *impl_; }
+  [[nodiscard]] Impl& impl() noexcept {
+    return *impl_;
+  }
   /// Local. For Berth's own tools; not part of the stable interface.
   explicit Communicator(std::unique_ptr<Impl> impl) noexcept;
 

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <berth/errc.hpp>
-#include <berth/export.hpp>
 #include <stdexcept>
 #include <string>
+
+#include <berth/errc.hpp>
+#include <berth/export.hpp>
 
 namespace berth {
 

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <berth/types.hpp>
 #include <chrono>
 #include <optional>
+
+#include <berth/types.hpp>
 
 namespace berth {
 

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <berth/export.hpp>
 #include <functional>
+
+#include <berth/export.hpp>
 
 namespace berth {
 

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <vector>
+
 #include <berth/communicator.hpp>
 #include <berth/export.hpp>
 #include <berth/finding.hpp>
-#include <cstddef>
-#include <vector>
 
 namespace berth {
 

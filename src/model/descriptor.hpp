@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <berth/types.hpp>
 #include <cstdint>
+
+#include <berth/types.hpp>
 
 namespace berth::model {
 
@@ -34,11 +35,10 @@ constexpr std::uint32_t fingerprint(Descriptor const& d) noexcept {
     x *= 0x94d049bb133111ebULL;
     return x ^ (x >> 31);
   };
-  std::uint64_t const kind = static_cast<std::uint64_t>(d.collective) |
-                             static_cast<std::uint64_t>(d.type) << 8 |
-                             static_cast<std::uint64_t>(d.op) << 16 |
-                             static_cast<std::uint64_t>(d.backend) << 24 |
-                             static_cast<std::uint64_t>(static_cast<std::uint32_t>(d.root)) << 32;
+  std::uint64_t const kind =
+      static_cast<std::uint64_t>(d.collective) | static_cast<std::uint64_t>(d.type) << 8 |
+      static_cast<std::uint64_t>(d.op) << 16 | static_cast<std::uint64_t>(d.backend) << 24 |
+      static_cast<std::uint64_t>(static_cast<std::uint32_t>(d.root)) << 32;
   return static_cast<std::uint32_t>(mix(d.number ^ mix(d.count ^ mix(kind))));
 }
 

@@ -13,6 +13,7 @@ namespace berth::model {
 
 /// The device of one rank.
 struct MapDevice {
+  int index = -1;      ///< among the host's devices by bus id; -1: not known
   std::string bus_id;  ///< "0000:07:00.0"
   int partition = 0;   ///< several devices on one bus id
   std::string vendor;  ///< PCI vendor id "10de"; empty: not known
@@ -30,6 +31,7 @@ struct MapRank {
 struct MapHost {
   std::string name;            ///< host name, or "node0" for a file
   std::string topology;        ///< the XML file; empty: this machine
+  std::string summary;         ///< "2 packages, 2 NUMA nodes, 112 cores"; empty: not known
   int numa_nodes = 0;          ///< NUMA nodes with memory
   int devices = 0;             ///< devices of the host, used or not
   std::vector<MapRank> ranks;  ///< by rank

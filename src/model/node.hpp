@@ -23,8 +23,8 @@ struct NumaNode {
   int os_index = -1;
   int package = -1;
   std::size_t memory_bytes = 0;
-  PuSet pus;             ///< empty: a node without processors (GPU memory, CXL)
-  std::string subtype;   ///< "", "GPUMemory", "MCDRAM", "HBM"
+  PuSet pus;            ///< empty: a node without processors (GPU memory, CXL)
+  std::string subtype;  ///< "", "GPUMemory", "MCDRAM", "HBM"
 };
 
 enum class DeviceKind { gpu, accelerator };
@@ -46,8 +46,8 @@ struct Nic {
   std::string bus_id;  ///< may be empty
   int numa = -1;
   int package = -1;
-  double gbps = 0;     ///< 0: not known
-  bool fabric = false; ///< OpenFabrics, EFA, Slingshot, Omni-Path; false: ethernet
+  double gbps = 0;                   ///< 0: not known
+  bool fabric = false;               ///< OpenFabrics, EFA, Slingshot, Omni-Path; false: ethernet
   std::vector<std::string> bridges;  ///< as Device::bridges
 };
 

@@ -2,9 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <vector>
+
 #include <berth/placement.hpp>
 #include <model/node.hpp>
-#include <vector>
 
 namespace berth::model {
 
@@ -16,8 +17,8 @@ struct LocalRank {
 
 /// How to plan.
 struct Policy {
-  bool smt = true;         ///< give all allowed hardware threads of a core
-  bool use_devices = true; ///< false: cpu only, cores are shared evenly
+  bool smt = true;          ///< give all allowed hardware threads of a core
+  bool use_devices = true;  ///< false: cpu only, cores are shared evenly
 };
 
 /// The plan of one host: one Placement per local rank, in order.

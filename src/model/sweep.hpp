@@ -53,6 +53,7 @@ struct Sweep {
   int ranks = 0;
   int hosts = 0;
   int iterations = 0;
+  bool checked = true;  ///< results were compared with coded data
   std::vector<Result> results;
 };
 
