@@ -2,11 +2,11 @@
 # SPDX-FileCopyrightText: The Berth contributors
 # SPDX-License-Identifier: Apache-2.0
 #
-# consume.sh cmake|pkgconfig STAGE SOURCE WORK CXX LAUNCHER...
+# consume.sh cmake|pkgconfig STAGE SOURCE WORK CXX MPICXX LAUNCHER...
 # Builds examples/hello.cpp against the installed Berth, as a user would, and runs it with 2 ranks.
 set -euo pipefail
-how=$1 stage=$2 source=$3 work=$4 compiler=$5
-shift 5
+how=$1 stage=$2 source=$3 work=$4 compiler=$5 wrapper=$6
+shift 6
 hello=$source/examples/hello.cpp
 rm -rf "$work"
 mkdir -p "$work"
@@ -22,7 +22,7 @@ case $how in
     PKG_CONFIG_PATH=$(dirname "$package")
     export PKG_CONFIG_PATH
     # shellcheck disable=SC2046 # several words are meant
-    mpicxx -std=c++17 "$hello" $(pkg-config --cflags --libs berth) -o "$work/hello"
+    "$wrapper" -std=c++17 "$hello" $(pkg-config --cflags --libs berth) -o "$work/hello"
     LD_LIBRARY_PATH=$(dirname "$(dirname "$package")")
     export LD_LIBRARY_PATH
     ;;
