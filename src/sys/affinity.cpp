@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <base/error.hpp>
+#include <base/ranges.hpp>
 #include <base/text.hpp>
 #include <base/units.hpp>
 #include <sys/affinity.hpp>
@@ -149,19 +150,7 @@ model::PuSet parse_cpulist(std::string_view text) {
 }
 
 std::string format_cpulist(model::PuSet const& pus) {
-  model::PuSet sorted = pus;
-  std::sort(sorted.begin(), sorted.end());
-  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-  std::string text;
-  for (std::size_t i = 0; i < sorted.size();) {
-    std::size_t last = i;
-    while (last + 1 < sorted.size() && sorted[last + 1] == sorted[last] + 1) ++last;
-    if (!text.empty()) text += ',';
-    text += std::to_string(sorted[i]);
-    if (last > i) text += fmt::format("-{}", sorted[last]);
-    i = last + 1;
-  }
-  return text;
+  return base::format_ranges(pus);
 }
 
 }  // namespace berth::sys
