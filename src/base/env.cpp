@@ -134,7 +134,7 @@ std::optional<std::string> Environment::value_of(Variable const& variable) const
   auto value = raw(variable.name);
   if (value && value->empty()) {
     fail(Errc::bad_configuration,
-         fmt::format("{} is empty: unset it or give one of: {}", variable.name, variable.accepts));
+         fmt::format("{} is empty: unset it or give {}", variable.name, variable.accepts));
   }
   return value;
 }

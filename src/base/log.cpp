@@ -41,6 +41,13 @@ std::string expand_path(std::string const& path, std::string_view host, int rank
 
 }  // namespace
 
+std::optional<Level> parse_level(std::string_view word) {
+  for (std::size_t i = 0; i < level_names.size(); ++i) {
+    if (level_names[i] == word) return static_cast<Level>(i);
+  }
+  return std::nullopt;
+}
+
 Log::Log(Level level, std::string const& path, std::string_view host, int rank)
     : level_(level), prefix_("berth: ") {
   if (rank >= 0) {

@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -11,6 +13,8 @@ namespace berth::base {
 
 /// Severity, most severe first.
 enum class Level { error = 0, warn = 1, info = 2, debug = 3 };
+/// The level of a word of BERTH_LOG: error warn info debug; absent for anything else.
+std::optional<Level> parse_level(std::string_view word);
 
 /// The log of one communicator: to stderr or to BERTH_LOG_FILE, one write per line, never the
 /// result. Thread safe because a line is one write.

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Berth contributors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -98,7 +99,9 @@ std::optional<std::chrono::milliseconds> parse_duration(std::string_view text) {
     double const milliseconds = number * unit.milliseconds;
     if (!(milliseconds <= longest_milliseconds)) return std::nullopt;
     // Up, so that a tiny but positive bound never becomes "no bound".
-    return std::chrono::milliseconds(static_cast<std::int64_t>(std::ceil(milliseconds - 1e-9)));
+    double const whole = std::ceil(milliseconds - 1e-9);
+    return std::chrono::milliseconds(
+        static_cast<std::int64_t>(number > 0 ? std::max(whole, 1.0) : 0));
   }
   return std::nullopt;
 }

@@ -71,7 +71,8 @@ Value device(model::MapDevice const& d) {
   return {{"bus_id", d.bus_id},
           {"partition", d.partition},
           {"vendor", word(d.vendor)},
-          {"numa", index(d.numa)}};
+          {"numa", index(d.numa)},
+          {"index", index(d.index)}};
 }
 
 /// Only the path to the nearest card is known; the others are null.

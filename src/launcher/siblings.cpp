@@ -24,6 +24,8 @@ constexpr std::size_t longest_environment = std::size_t{1} << 18U;
 constexpr std::array<std::string_view, 5> job_variables = {
     "PMIX_NAMESPACE", "OMPI_MCA_ess_base_jobid", "PMI_JOBID", "SLURM_JOB_ID", "SLURM_STEP_ID"};
 
+constexpr std::size_t slurm_variables = 3;  ///< index of the first one of Slurm
+
 std::string read_file(std::string const& path, std::size_t limit) {
   std::ifstream file(path, std::ios::binary);
   std::string text(limit, '\0');
@@ -87,15 +89,21 @@ Member read_member(std::string const& folder, std::string_view rank_name) {
   return member;
 }
 
-bool has_job_name(Member const& member) {
-  return std::any_of(member.job.begin(), member.job.end(),
-                     [](std::string const& value) { return !value.empty(); });
+/// Whether the launcher gave the job a name. Slurm's numbers name the job only where Slurm started
+/// the ranks: two mpirun of one allocation share them.
+bool has_job_name(Step const& step, Member const& member) {
+  std::size_t const first = step.name == "Slurm" ? slurm_variables : 0;
+  std::size_t const last = step.name == "Slurm" ? job_variables.size() : slurm_variables;
+  for (std::size_t i = first; i < last; ++i) {
+    if (!member.job[i].empty()) return true;
+  }
+  return false;
 }
 
 /// Whether `other` is of the same job: by the job's name, or, without one, by the same parent.
-bool same_job(Member const& own, Member const& other) {
+bool same_job(Step const& step, Member const& own, Member const& other) {
   if (own.job != other.job) return false;
-  return has_job_name(own) || own.parent == other.parent;
+  return has_job_name(step, own) || own.parent == other.parent;
 }
 
 std::vector<int> numbers_in_proc() {
@@ -121,7 +129,7 @@ std::vector<int> find_siblings(Step const& step) {
   std::map<int, std::pair<int, bool>> found;
   for (int const pid : numbers_in_proc()) {
     Member const other = read_member("/proc/" + std::to_string(pid), rank_name);
-    if (!other.rank || !same_job(own, other)) continue;
+    if (!other.rank || !same_job(step, own, other)) continue;
     bool const same_program = !own.program.empty() && own.program == other.program;
     auto const [place, fresh] = found.try_emplace(*other.rank, pid, same_program);
     if (!fresh && same_program && !place->second.second) place->second = {pid, same_program};
