@@ -11,7 +11,7 @@
 
 /// The ledger's shared memory: one segment per host and communicator, one record per local rank.
 /// Only plain and lock-free atomic data, no pointers; a dead rank's record stays readable.
-/// Who writes: the owner its record, the first finder the verdict. Everybody reads.
+/// Who writes: the owner its record; the header belongs to whoever comes first. Everybody reads.
 /// The ordering argument is in docs/design/0003-deadlines-and-verdicts.md.
 namespace berth::ledger {
 
@@ -44,8 +44,8 @@ enum class WaitKind : std::uint32_t {
 inline constexpr std::size_t recorder_length = 1024;
 
 /// One operation in the flight recorder: the descriptor's four words, then the times of a wait that
-/// outlasted its spin (monotonic nanoseconds, 0 when there was none). Words are relaxed atomics: a
-/// reader may meet a writer, and checks the operation's number afterwards.
+/// outlasted its spin (monotonic nanoseconds, 0 when there was none). Words are atomics: a reader
+/// may meet a writer, and looks afterwards how far the writer has come.
 struct Recorded {
   static constexpr std::size_t descriptor_words = 4;
   std::array<std::atomic<std::uint64_t>, descriptor_words> descriptor{};
@@ -79,35 +79,39 @@ struct Waiting {
   std::atomic<std::uint32_t> probed{0};  ///< 1: `beat` also speaks for blocking MPI calls
 };
 
+/// A verdict as one rank would have it. Only the owner's process writes it, once, and completes it
+/// before the header may point to it: a rank that dies meanwhile leaves nothing half written.
+struct Proposal {
+  std::atomic<std::uint32_t> taken{0};  ///< 1: a thread of the owner writes it or has written it
+  std::int32_t code = 0;                ///< an Errc
+  std::int32_t rank = -1;               ///< rank at fault; -1: not known
+  char kind[16] = {};                   ///< Finding::kind
+  char text[480] = {};                  ///< one line, zero-terminated
+};
+
 /// One local rank. Lines that different ranks write are 128 bytes apart (adjacent-line prefetch).
 struct Record {
   alignas(128) Identity identity;
   alignas(128) Progress progress;
   alignas(128) Waiting waiting;
+  alignas(128) Proposal proposal;
   alignas(128) std::array<Recorded, recorder_length> ring;
 };
 static_assert(sizeof(Record) <= 128 * 1024, "the design's budget per rank");
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
-
-/// State of the shared verdict.
-enum class VerdictState : std::uint32_t { none, writing, written };
-
-/// The agreed end of a communicator on this host; written once, by whoever finds it first.
-struct SharedVerdict {
-  std::atomic<VerdictState> state{VerdictState::none};
-  std::int32_t code = 0;   ///< an Errc
-  std::int32_t rank = -1;  ///< rank at fault; -1: not known
-  char kind[16] = {};      ///< Finding::kind
-  char text[480] = {};     ///< one line, zero-terminated
-};
 
 /// Start of the segment.
 struct Header {
   std::uint64_t magic = 0;
   std::uint32_t layout = 0;  ///< version of this layout
   std::uint32_t local_size = 0;
-  alignas(128) SharedVerdict verdict;
-  alignas(128) std::atomic<std::uint32_t> speaker{0};  ///< 0 nobody, 1 one prints, 2 it is printed
+  /// 0: none; else 1 + the index of the rank whose proposal is the verdict. Changes once.
+  alignas(128) std::atomic<std::uint32_t> verdict{0};
+  /// State of the ranks (sum of their moves) about which somebody has reported a late one, plus 1.
+  alignas(128) std::atomic<std::uint64_t> reported{0};
+  /// Who tells people of the verdict: 0 nobody, else (1 + index) * 4 + how far it is (0, said,
+  /// done).
+  alignas(128) std::atomic<std::uint32_t> speaker{0};
 };
 
 }  // namespace berth::ledger

@@ -48,7 +48,8 @@ class Ledger {
     Recorded& entry = record.ring[operation.number % recorder_length];
     auto const words = std::bit_cast<std::array<std::uint64_t, 4>>(operation);
     for (std::size_t i = 0; i < words.size(); ++i) {
-      entry.descriptor[i].store(words[i], std::memory_order_relaxed);
+      // Release, so that who reads this word also sees which operation came before (recorded()).
+      entry.descriptor[i].store(words[i], std::memory_order_release);
     }
     entry.waited_from_ns.store(0, std::memory_order_relaxed);
     record.progress.entered.store(operation.number, std::memory_order_release);
@@ -66,19 +67,34 @@ class Ledger {
   [[nodiscard]] std::optional<model::Descriptor> recorded(int local_rank,
                                                           std::uint64_t number) const;
 
-  /// Writes the verdict unless there is one; true when this call wrote it.
+  /// Makes this the verdict unless there is one; true when this call did. Afterwards verdict() is
+  /// never empty. May be called by several threads of the process at once.
   bool pronounce(Verdict const& verdict) const;
-  /// The verdict, when one is completely written.
+  /// The verdict, when there is one.
   [[nodiscard]] std::optional<Verdict> verdict() const;
-  /// True as soon as somebody has begun to write one. One relaxed load.
+  /// True as soon as there is one. One relaxed load.
   [[nodiscard]] bool has_verdict() const {
-    return header_->verdict.state.load(std::memory_order_relaxed) != VerdictState::none;
+    return header_->verdict.load(std::memory_order_relaxed) != 0;
   }
-  /// True for the one caller on this host that is to print the verdict; it then calls spoken().
+
+  /// True for the one caller on this host that is to report a late rank while the ranks' moves add
+  /// up to `moves`.
+  [[nodiscard]] bool claim_report(std::uint64_t moves) const;
+
+  /// Who prints the verdict and how far that is.
+  struct Speech {
+    int speaker = -1;   ///< local rank; -1: nobody has claimed it
+    bool said = false;  ///< the line is out
+    bool done = false;  ///< and everything after it
+  };
+  /// True for the one caller on this host that is to print the verdict; it then calls said() after
+  /// its line and spoken() at the end.
   [[nodiscard]] bool claim_speech() const;
+  /// Claims it in place of a local rank that was lost before it had said anything; true for one.
+  [[nodiscard]] bool take_over_speech(int from) const;
+  void said() const;
   void spoken() const;
-  /// True once the verdict is printed.
-  [[nodiscard]] bool is_spoken() const;
+  [[nodiscard]] Speech speech() const;
 
  private:
   Header* header_;

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Berth contributors
 // SPDX-License-Identifier: Apache-2.0
+#include <exception>
 #include <utility>
+#include <vector>
 
 #include <ledger/share.hpp>
 #include <mpi/value.hpp>
@@ -20,7 +22,7 @@ bool try_as_first(mpi::Comm& comm, LocalGroup const& group, std::size_t bytes, s
   try {
     memory = sys::SharedMemory::create(bytes, kind);
     ticket = memory.ticket();
-  } catch (Error const&) {
+  } catch (std::exception const&) {
     ticket.kind = -1;  // tells the peers that there is nothing to open
   }
   bool good = ticket.kind >= 0;
@@ -46,7 +48,7 @@ bool try_as_other(mpi::Comm& comm, LocalGroup const& group, base::Patience& pati
     try {
       memory = sys::SharedMemory::open(ticket);
       opened = 1;
-    } catch (Error const&) {
+    } catch (std::exception const&) {
       // Another user namespace, a closed /proc: the next way is tried.
       opened = 0;
     }

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Berth contributors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -13,8 +15,12 @@ namespace berth::ledger {
 
 namespace {
 
+bool is_stopped(RankView const& view) {
+  return view.state == 'T' || view.state == 't';
+}
+
 std::string describe_state(RankView const& view) {
-  if (!view.alive) return "dead";
+  if (!view.alive) return "process gone";
   switch (view.state) {
     case 'T':
     case 't':
@@ -25,18 +31,30 @@ std::string describe_state(RankView const& view) {
       return "alive but asleep (state S)";
     case 'R':
       return "alive and running (state R)";
+    case '?':
+      return "state not known";
     default:
       return fmt::format("alive (state {})", view.state);
   }
 }
 
+/// A sign of life of its waiting thread is seen, or cannot be expected.
+bool waits(RankView const& view) {
+  return view.wait != WaitKind::none && (view.beats || !view.beat_known);
+}
+
 std::string describe_place(RankView const& view) {
+  std::string place = fmt::format("in phase {}", phase_name(view.phase));
   if (view.entered == 0) {
-    return fmt::format("in phase {}, before its first operation", phase_name(view.phase));
+    place += ", before its first operation";
+  } else {
+    place += fmt::format(", {} operation {}", view.left < view.entered ? "inside" : "after",
+                         view.entered);
+    if (!view.operation.empty()) place += fmt::format(": {}", view.operation);
   }
-  bool const inside = view.left < view.entered;
-  return fmt::format("in phase {}, {} operation {}: {}", phase_name(view.phase),
-                     inside ? "inside" : "after", view.entered, view.operation);
+  bool const is_stuck = view.alive && view.wait != WaitKind::none && !waits(view);
+  if (is_stuck && !is_stopped(view)) place += ", in a wait that does not move";
+  return place;
 }
 
 Blame blame(RankView const& view, char const* kind) {
@@ -48,11 +66,42 @@ bool is_over(RankView const& view) {
   return view.phase == Phase::closed || view.phase == Phase::aborted;
 }
 
+/// How far a rank is in the program's order of operations: odd inside one, even between two.
+std::uint64_t position(RankView const& view) {
+  return view.left < view.entered ? 2 * view.entered - 1 : 2 * view.entered;
+}
+
+/// The position of the rank furthest behind among those that wait: who has not passed it is waited
+/// for. Ranks whose heart beats are asked first. Absent when nobody waits.
+std::optional<std::uint64_t> awaited_position(std::vector<RankView> const& ranks) {
+  std::optional<std::uint64_t> beating;
+  std::optional<std::uint64_t> any;
+  for (RankView const& view : ranks) {
+    if (is_over(view) || view.wait == WaitKind::none) continue;
+    any = std::min(any.value_or(position(view)), position(view));
+    if (waits(view)) beating = std::min(beating.value_or(position(view)), position(view));
+  }
+  return beating ? beating : any;
+}
+
+/// Ranks of other hosts that somebody here says it waits for.
+std::vector<int> awaited_elsewhere(std::vector<RankView> const& ranks) {
+  std::vector<int> found;
+  for (RankView const& view : ranks) {
+    bool const is_local = std::any_of(
+        ranks.begin(), ranks.end(), [&](RankView const& other) { return other.rank == view.peer; });
+    if (view.wait != WaitKind::none && view.peer >= 0 && !is_local) found.push_back(view.peer);
+  }
+  std::sort(found.begin(), found.end());
+  found.erase(std::unique(found.begin(), found.end()), found.end());
+  return found;
+}
+
 }  // namespace
 
 std::string describe(model::Descriptor const& operation) {
   auto const counted = [&] {
-    return fmt::format("{} {}", operation.count, base::name(operation.type));
+    return fmt::format("{} {}", base::format_count(operation.count), base::name(operation.type));
   };
   switch (operation.collective) {
     case model::Collective::all_reduce:
@@ -76,30 +125,18 @@ std::vector<Blame> judge(std::vector<RankView> const& ranks, int self_rank, bool
   }
   if (!blames.empty() || !expired) return blames;
   for (RankView const& view : ranks) {
-    bool const stopped = view.state == 'T' || view.state == 't';
-    if (view.rank != self_rank && stopped && !is_over(view)) {
+    if (view.rank != self_rank && is_stopped(view) && !is_over(view)) {
       blames.push_back(blame(view, "stopped"));
     }
   }
   if (!blames.empty()) return blames;
-  // Late: everybody who neither waits with a beating heart nor is over. That may be the rank whose
-  // watchdog asks: its own main thread may loop in a signal handler that interrupted the wait.
+  std::optional<std::uint64_t> const awaited = awaited_position(ranks);
   for (RankView const& view : ranks) {
-    if (is_over(view)) continue;
-    bool const waits = view.wait != WaitKind::none && (view.beats || !view.beat_known);
-    if (!waits) blames.push_back(blame(view, "late"));
+    if (!awaited || is_over(view) || waits(view) || position(view) > *awaited) continue;
+    blames.push_back(blame(view, "late"));
   }
   if (!blames.empty()) return blames;
-  // Everybody here waits. Whom for? A rank elsewhere that is named by somebody here is silent.
-  std::vector<int> silent;
-  for (RankView const& view : ranks) {
-    bool const local = std::any_of(ranks.begin(), ranks.end(),
-                                   [&](RankView const& r) { return r.rank == view.peer; });
-    if (view.wait != WaitKind::none && view.peer >= 0 && !local) silent.push_back(view.peer);
-  }
-  std::sort(silent.begin(), silent.end());
-  silent.erase(std::unique(silent.begin(), silent.end()), silent.end());
-  for (int rank : silent) {
+  for (int rank : awaited_elsewhere(ranks)) {
     blames.push_back({rank, "silent", "no sign of life reaches this host"});
   }
   return blames;

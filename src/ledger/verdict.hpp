@@ -17,7 +17,7 @@ struct RankView {
   int rank = -1;
   int pid = 0;
   bool alive = true;
-  char state = 'R';  ///< as sys::ProcessState::state
+  char state = 'R';  ///< as sys::ProcessState::state; '?': it cannot be seen from here
   Phase phase = Phase::none;
   std::uint64_t entered = 0;
   std::uint64_t left = 0;
@@ -36,9 +36,11 @@ struct Blame {
       detail;  ///< "pid 4211, stopped (state T), in phase bench, operation 17: all_reduce ..."
 };
 
-/// Who is at fault. `self` has waited `waited` seconds in its own last operation; `final` says
-/// whether late ranks count (a deadline expired) or only dead ones.
-/// Empty: nobody can be named.
+/// Who is at fault, as rank `self_rank` sees it. Dead ranks always are. When a deadline `expired`:
+/// stopped ones; else those that neither wait with a beating heart nor have done their part of what
+/// the others wait for (`self_rank` may be among them: its own thread may loop in a signal
+/// handler); else ranks of other hosts that somebody here waits for. Ranks that have closed never
+/// are. Empty: nobody can be named.
 std::vector<Blame> judge(std::vector<RankView> const& ranks, int self_rank, bool expired);
 
 /// One line of at most 479 bytes for several blames: rank, host, pid, state, phase, operation.

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <cstdlib>
 #include <cstring>
-#include <new>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -19,8 +19,10 @@ namespace {
 /// A wait yields this often (some 10 ms on an idle machine) before it begins to nap.
 constexpr std::uint64_t yields_before_naps = 20000;
 constexpr auto nap = std::chrono::microseconds(50);
-/// How long ranks that do not speak wait for the one that does.
+/// How long ranks that do not speak wait for the one that does, and how soon one that was lost
+/// before its line is replaced.
 constexpr auto speech_limit = std::chrono::milliseconds(500);
+constexpr auto takeover_after = std::chrono::milliseconds(50);
 
 std::byte* zeroed_memory(std::size_t bytes) {
   std::size_t const rounded = (bytes + 4095) / 4096 * 4096;
@@ -50,7 +52,13 @@ Watch::Watch(WatchSetup setup)
 Watch::~Watch() = default;
 
 Watch::Watchdog& Watch::watchdog() {
-  if (!watchdog_) watchdog_ = std::make_unique<Watchdog>(*this);
+  if (!watchdog_) {
+    try {
+      watchdog_ = std::make_unique<Watchdog>(*this);
+    } catch (std::system_error const& error) {
+      base::fail_errno("cannot start the watchdog thread", error.code().value());
+    }
+  }
   return *watchdog_;
 }
 
@@ -68,7 +76,7 @@ void Watch::attach(Ledger const& ledger) {
     waiting_ = &ledger.own().waiting;
     waiting_->probed.store(setup_.probe ? 1 : 0, std::memory_order_relaxed);
     setup_.witness = nullptr;
-    if (watchdog_) watchdog_->reset();
+    if (watchdog_) watchdog_->observe();
   });
 }
 
@@ -86,7 +94,7 @@ void Watch::set_hosts(std::vector<std::string> hosts) {
 void Watch::set_limits(Limits limits) {
   exclusively([&] {
     setup_.limits = limits;
-    if (watchdog_) watchdog_->reset();
+    if (watchdog_) watchdog_->restart();
   });
 }
 
@@ -104,11 +112,12 @@ void Watch::relax() noexcept {
 
 void Watch::begin_long(WaitKind kind, int peer) {
   check();
+  Watchdog& watchdog = this->watchdog();  // first: it may fail, and nothing is announced yet
   pauses_ = 0;
   waiting_->peer.store(peer, std::memory_order_relaxed);
   waiting_->kind.store(kind, std::memory_order_release);
   if (kind == WaitKind::waiting) ledger_->note_wait(true, setup_.clock->now());
-  watchdog().arm();
+  watchdog.arm();
 }
 
 void Watch::end_long() noexcept {
@@ -142,38 +151,56 @@ void Watch::raise(Verdict const& verdict) {
 }
 
 void Watch::conclude() {
-  if (setup_.on_lost == OnLost::exit) end(*ledger_);
-  // Whoever began to write the verdict may have died in the middle; a second is plenty.
-  for (int i = 0; i < 1000; ++i) {
-    if (auto const verdict = ledger_->verdict()) {
-      throw Error(verdict->code, verdict->rank, verdict->text);
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  throw Error(Errc::lost, -1, "a rank was lost while it wrote down who was lost");
+  if (setup_.on_lost == OnLost::exit) end();
+  // Only a test's `end` returns.
+  Verdict const verdict = ledger_->verdict().value();
+  throw Error(verdict.code, verdict.rank, verdict.text);
 }
 
-void Watch::end(Ledger const& ledger) {
-  Verdict verdict{Errc::lost, -1, "dead", "a rank was lost while it wrote down who was lost"};
-  for (int i = 0; i < 1000; ++i) {
-    if (auto const written = ledger.verdict()) {
-      verdict = *written;
-      break;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+void Watch::end() {
+  std::call_once(ended_, [this] {
+    Verdict const verdict = ledger_->verdict().value();
+    speak(verdict);
+    setup_.end(exit_code(verdict.code));
+  });
+}
+
+bool Watch::is_lost(int local_rank) const {
+  Identity const& identity = ledger_->record(local_rank).identity;
+  sys::ProcessState const state = setup_.facts->state(identity.pid, identity.start_time);
+  return !state.alive || state.state == 'T' || state.state == 't';
+}
+
+void Watch::speak(Verdict const& verdict) {
+  if (ledger_->claim_speech()) {
+    print(verdict);
+    return;
   }
-  if (ledger.claim_speech()) {
-    base::write_stderr_line(fmt::format("berth: {}", verdict.text));
+  // A launcher kills everybody once the first has ended: whoever speaks is given some time.
+  auto const step = std::chrono::milliseconds(5);
+  for (auto waited = step; waited < speech_limit; waited += step) {
+    Ledger::Speech const speech = ledger_->speech();
+    if (speech.done) return;
+    if (waited >= takeover_after && is_lost(speech.speaker)) {
+      if (speech.said) return;
+      if (ledger_->take_over_speech(speech.speaker)) {
+        print(verdict);
+        return;
+      }
+    }
+    std::this_thread::sleep_for(step);
+  }
+}
+
+void Watch::print(Verdict const& verdict) {
+  base::write_stderr_line(fmt::format("berth: {}", verdict.text));
+  ledger_->said();
+  try {
     if (setup_.before_end) setup_.before_end(verdict);
-    ledger.spoken();
-  } else {
-    auto const step = std::chrono::milliseconds(5);
-    for (auto waited = step; waited < speech_limit && !ledger.is_spoken(); waited += step) {
-      std::this_thread::sleep_for(step);
-    }
+  } catch (...) {
+    // What the tool could not write is lost; the process ends all the same.
   }
-  setup_.end(exit_code(verdict.code));
-  // Only a test's `end` returns; the caller then throws as OnLost::raise would.
+  ledger_->spoken();
 }
 
 Watch::Awake::Awake(Watch& watch) : watch_(watch) {

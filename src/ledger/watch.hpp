@@ -6,6 +6,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -144,8 +145,13 @@ class Watch final : public base::Patience {
   void exclusively(std::function<void()> const& change);
   /// Throws the verdict, or ends the process: whichever on_lost says.
   [[noreturn]] void conclude();
-  /// Prints (one rank of the host does) and ends the process.
-  void end(Ledger const& ledger);
+  /// Prints (one rank of the host does) and ends the process. For both threads, at any time: the
+  /// first one ends, the other waits for that.
+  void end();
+  void speak(Verdict const& verdict);
+  void print(Verdict const& verdict);
+  /// True when a local rank cannot be expected to go on: gone or stopped.
+  [[nodiscard]] bool is_lost(int local_rank) const;
 
   WatchSetup setup_;
   struct FreeMemory {
@@ -155,8 +161,9 @@ class Watch final : public base::Patience {
   Ledger private_ledger_;
   Ledger const* ledger_;
   Waiting* waiting_;  ///< in the own record
-  std::unique_ptr<Watchdog> watchdog_;
   std::uint64_t pauses_ = 0;
+  std::once_flag ended_;
+  std::unique_ptr<Watchdog> watchdog_;  ///< last: its thread uses everything above
 };
 
 }  // namespace berth::ledger

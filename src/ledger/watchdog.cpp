@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <csignal>
+#include <new>
 #include <utility>
 
 #include <pthread.h>
@@ -14,23 +15,40 @@ namespace {
 
 /// Without a sign of life for this long a waiting thread does not wait: it loops elsewhere.
 constexpr base::nanoseconds beat_limit = std::chrono::seconds(1);
+constexpr int beat_limit_divisor = 2;
 /// A blocking MPI call is probed from here on, and then this often.
 constexpr base::nanoseconds probe_after = std::chrono::milliseconds(500);
 constexpr base::nanoseconds probe_every = std::chrono::milliseconds(250);
+constexpr int probe_divisor = 5;
+/// Who can name nobody here gives this much to another host whose watchdog can.
+constexpr base::nanoseconds silence_margin = std::chrono::milliseconds(500);
+constexpr int silence_divisor = 4;
 constexpr int idle_ticks_before_sleep = 20;
+
+/// A thread made in its scope inherits a mask of all signals: the program's handlers must not run
+/// on the watchdog.
+class SignalsHeld {
+ public:
+  SignalsHeld() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~SignalsHeld() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsHeld(SignalsHeld const&) = delete;
+  SignalsHeld& operator=(SignalsHeld const&) = delete;
+
+ private:
+  sigset_t before_{};
+};
 
 }  // namespace
 
 Watch::Watchdog::Watchdog(Watch& watch)
     : watch_(watch), budget_(watch.setup_.limits.deadline, watch.setup_.tick_cap) {
-  reset();
-  // The program's signal handlers must not run on this thread.
-  sigset_t all;
-  sigset_t before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  observe();
+  SignalsHeld const held;
   thread_ = std::thread([this] { run(); });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 Watch::Watchdog::~Watchdog() {
@@ -42,22 +60,27 @@ Watch::Watchdog::~Watchdog() {
   thread_.join();
 }
 
-void Watch::Watchdog::reset() {
+void Watch::Watchdog::observe() {
   Ledger const& ledger = *watch_.ledger_;
-  budget_ = base::TickBudget(watch_.setup_.limits.deadline, watch_.setup_.tick_cap);
+  peers_ = std::vector<Peer>(static_cast<std::size_t>(ledger.local_size()));
+  for (int i = 0; i < ledger.local_size(); ++i) {
+    Peer& peer = peers_[static_cast<std::size_t>(i)];
+    Identity const& identity = ledger.record(i).identity;
+    peer.is_visible = watch_.setup_.facts->state(identity.pid, identity.start_time).alive;
+    if (peer.is_visible && watch_.setup_.use_handles && i != ledger.self()) {
+      peer.handle = sys::ProcessHandle(identity.pid, identity.start_time);
+    }
+  }
+  restart();
+}
+
+void Watch::Watchdog::restart() {
   last_look_ = watch_.setup_.clock->now();
   last_probe_ = last_look_;
+  budget_ = base::TickBudget(watch_.setup_.limits.deadline, watch_.setup_.tick_cap);
   budget_.restart(last_look_);
   reported_ = false;
-  beats_.assign(static_cast<std::size_t>(ledger.local_size()), {});
-  handles_.clear();
-  if (!watch_.setup_.use_handles) return;
-  for (int i = 0; i < ledger.local_size(); ++i) {
-    Identity const& identity = ledger.record(i).identity;
-    handles_.emplace_back(i == ledger.self()
-                              ? sys::ProcessHandle()
-                              : sys::ProcessHandle(identity.pid, identity.start_time));
-  }
+  for (Peer& peer : peers_) peer.silence = base::nanoseconds::zero();
 }
 
 void Watch::Watchdog::arm() {
@@ -86,7 +109,13 @@ void Watch::Watchdog::run() {
   while (!stop_) {
     if (sleep_until_needed(lock, idle_ticks)) continue;
     wake_.wait_for(lock, watch_.setup_.tick, [&] { return stop_; });
-    if (!stop_ && armed_.load(std::memory_order_acquire)) examine();
+    if (stop_ || !armed_.load(std::memory_order_acquire)) continue;
+    try {
+      examine();
+    } catch (std::bad_alloc const&) {
+      // Nothing was learnt in this tick; the next one tries again.
+      continue;
+    }
   }
 }
 
@@ -122,22 +151,23 @@ std::uint64_t Watch::Watchdog::moves() const {
 void Watch::Watchdog::note_beats(base::nanoseconds passed) {
   Ledger const& ledger = *watch_.ledger_;
   for (int i = 0; i < ledger.local_size(); ++i) {
-    Beat& beat = beats_[static_cast<std::size_t>(i)];
-    std::uint64_t const value = ledger.record(i).waiting.beat.load(std::memory_order_relaxed);
-    beat.since = value == beat.value ? beat.since + passed : base::nanoseconds::zero();
-    beat.value = value;
+    Peer& peer = peers_[static_cast<std::size_t>(i)];
+    std::uint64_t const beat = ledger.record(i).waiting.beat.load(std::memory_order_relaxed);
+    peer.silence = beat == peer.beat ? peer.silence + passed : base::nanoseconds::zero();
+    peer.beat = beat;
   }
 }
 
 bool Watch::Watchdog::somebody_ended() const {
   Ledger const& ledger = *watch_.ledger_;
   for (int i = 0; i < ledger.local_size(); ++i) {
-    if (i == ledger.self()) continue;
+    Peer const& peer = peers_[static_cast<std::size_t>(i)];
+    if (i == ledger.self() || !peer.is_visible) continue;
     Record const& record = ledger.record(i);
     if (record.progress.phase.load(std::memory_order_acquire) >= Phase::closed) continue;
     bool const ended =
         watch_.setup_.use_handles
-            ? handles_[static_cast<std::size_t>(i)].ended()
+            ? peer.handle.ended()
             : !watch_.setup_.facts->state(record.identity.pid, record.identity.start_time).alive;
     if (ended) return true;
   }
@@ -158,19 +188,20 @@ std::vector<RankView> Watch::Watchdog::look() const {
   std::vector<RankView> views;
   for (int i = 0; i < ledger.local_size(); ++i) {
     Record const& record = ledger.record(i);
+    Peer const& peer = peers_[static_cast<std::size_t>(i)];
     sys::ProcessState const state =
         watch_.setup_.facts->state(record.identity.pid, record.identity.start_time);
     RankView view;
     view.rank = record.identity.rank;
     view.pid = record.identity.pid;
-    view.alive = state.alive;
-    view.state = state.state;
+    view.alive = state.alive || !peer.is_visible;
+    view.state = peer.is_visible ? state.state : '?';
     view.phase = record.progress.phase.load(std::memory_order_acquire);
     view.entered = record.progress.entered.load(std::memory_order_acquire);
     view.left = record.progress.left.load(std::memory_order_acquire);
     view.wait = record.waiting.kind.load(std::memory_order_acquire);
     view.peer = record.waiting.peer.load(std::memory_order_relaxed);
-    view.beats = beats_[static_cast<std::size_t>(i)].since < beat_limit;
+    view.beats = peer.silence < within_deadline(beat_limit, beat_limit_divisor);
     view.beat_known = view.wait == WaitKind::waiting ||
                       record.waiting.probed.load(std::memory_order_relaxed) != 0;
     if (auto const operation = ledger.recorded(i, view.entered)) {
@@ -181,57 +212,97 @@ std::vector<RankView> Watch::Watchdog::look() const {
   return views;
 }
 
+base::nanoseconds Watch::Watchdog::within_deadline(base::nanoseconds most, int divisor) const {
+  base::nanoseconds const deadline = watch_.setup_.limits.deadline;
+  return deadline > base::nanoseconds::zero() ? std::min(most, deadline / divisor) : most;
+}
+
+bool Watch::Watchdog::is_in_mpi() const {
+  return watch_.waiting_->kind.load(std::memory_order_acquire) == WaitKind::in_mpi;
+}
+
+void Watch::Watchdog::note_progress(base::nanoseconds now) {
+  std::uint64_t const generation = generation_.load(std::memory_order_relaxed);
+  std::uint64_t const moved = moves();
+  if (generation == seen_generation_ && moved == seen_moves_) return;
+  seen_generation_ = generation;
+  seen_moves_ = moved;
+  reported_ = false;
+  budget_.restart(now);
+  for (Peer& peer : peers_) peer.silence = base::nanoseconds::zero();
+}
+
+bool Watch::Watchdog::is_unchanged() const {
+  return armed_.load(std::memory_order_acquire) &&
+         generation_.load(std::memory_order_relaxed) == seen_generation_ && moves() == seen_moves_;
+}
+
+void Watch::Watchdog::probe_own(base::nanoseconds now) {
+  if (!watch_.setup_.probe || !is_in_mpi()) return;
+  if (budget_.spent() < within_deadline(probe_after, probe_divisor)) return;
+  if (now - last_probe_ < within_deadline(probe_every, probe_divisor)) return;
+  last_probe_ = now;
+  if (watch_.setup_.probe()) watch_.waiting_->beat.fetch_add(1, std::memory_order_relaxed);
+}
+
 void Watch::Watchdog::examine() {
   base::nanoseconds const now = watch_.setup_.clock->now();
   base::nanoseconds const passed = std::min(now - last_look_, watch_.setup_.tick_cap);
   last_look_ = now;
   note_beats(passed);
-  std::uint64_t const generation = generation_.load(std::memory_order_relaxed);
-  std::uint64_t const moved = moves();
-  if (generation != seen_generation_ || moved != seen_moves_) {
-    seen_generation_ = generation;
-    seen_moves_ = moved;
-    reported_ = false;
-    budget_.restart(now);
-    for (Beat& beat : beats_) beat.since = base::nanoseconds::zero();
-  }
+  note_progress(now);
   budget_.tick(now);
-  bool const in_mpi = watch_.waiting_->kind.load(std::memory_order_acquire) == WaitKind::in_mpi;
-  if (in_mpi && watch_.setup_.probe && budget_.spent() > probe_after &&
-      now - last_probe_ > probe_every) {
-    last_probe_ = now;
-    if (watch_.setup_.probe()) watch_.waiting_->beat.fetch_add(1, std::memory_order_relaxed);
-  }
+  probe_own(now);
   if (watch_.ledger_->has_verdict()) {
-    if (watch_.setup_.on_lost == OnLost::exit || in_mpi) watch_.end(*watch_.ledger_);
-    return;
-  }
-  if (somebody_ended()) {
-    judge_now(false);
-  } else if (budget_.expired()) {
-    if (somebody_is_debugged()) {
-      budget_.restart(now);
-    } else {
-      judge_now(true);
-    }
+    end_if_needed();
+  } else if (somebody_ended()) {
+    judge_dead();
+  } else if (budget_.expired() && !reported_) {
+    judge_late(now);
   }
 }
 
-void Watch::Watchdog::judge_now(bool expired) {
-  double const waited = std::chrono::duration<double>(budget_.spent()).count();
-  std::vector<Blame> blames = judge(look(), watch_.setup_.rank, expired);
-  if (blames.empty() && expired && watch_.setup_.witness) blames = watch_.setup_.witness();
-  if (blames.empty() && !expired) return;  // it had closed in the meantime
-  Verdict const verdict = compose(blames, watch_.setup_.hosts, waited);
-  if (expired && !watch_.setup_.limits.is_final) {
-    if (!reported_) watch_.setup_.log->line(base::Level::warn, verdict.text);
-    reported_ = true;
+void Watch::Watchdog::judge_dead() {
+  std::vector<Blame> const blames = judge(look(), watch_.setup_.rank, false);
+  if (!blames.empty()) pronounce(blames);  // else it had closed in the meantime
+}
+
+void Watch::Watchdog::judge_late(base::nanoseconds now) {
+  if (somebody_is_debugged()) {
+    budget_.restart(now);
     return;
   }
-  watch_.ledger_->pronounce(verdict);
+  std::vector<Blame> blames = judge(look(), watch_.setup_.rank, true);
+  bool is_known = !blames.empty() && blames.front().kind != "silent";
+  if (!is_known && watch_.setup_.witness) {
+    std::vector<Blame> missing = watch_.setup_.witness();
+    is_known = !missing.empty();
+    if (is_known) blames = std::move(missing);
+  }
+  base::nanoseconds const margin = within_deadline(silence_margin, silence_divisor);
+  if (!is_known && budget_.spent() < watch_.setup_.limits.deadline + margin) return;
+  // Whoever was waited for may have come while the others were looked at.
+  if (!is_unchanged()) return;
+  bool const is_dead = is_known && blames.front().kind == "dead";
+  if (watch_.setup_.limits.is_final || is_dead) {
+    pronounce(blames);
+    return;
+  }
+  reported_ = true;
+  if (!watch_.ledger_->claim_report(seen_moves_)) return;  // another rank of this host has
+  double const waited = std::chrono::duration<double>(budget_.spent()).count();
+  watch_.setup_.log->line(base::Level::warn, compose(blames, watch_.setup_.hosts, waited).text);
+}
+
+void Watch::Watchdog::pronounce(std::vector<Blame> const& blames) {
+  double const waited = std::chrono::duration<double>(budget_.spent()).count();
+  watch_.ledger_->pronounce(compose(blames, watch_.setup_.hosts, waited));
+  end_if_needed();
+}
+
+void Watch::Watchdog::end_if_needed() {
   // Nothing can throw out of a blocking MPI call; then ending is all that is left.
-  bool const in_mpi = watch_.waiting_->kind.load(std::memory_order_acquire) == WaitKind::in_mpi;
-  if (watch_.setup_.on_lost == OnLost::exit || in_mpi) watch_.end(*watch_.ledger_);
+  if (watch_.setup_.on_lost == OnLost::exit || is_in_mpi()) watch_.end();
 }
 
 }  // namespace berth::ledger

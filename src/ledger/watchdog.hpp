@@ -34,25 +34,42 @@ class Watch::Watchdog {
     std::lock_guard const lock(mutex_);
     change();
   }
-  /// New ledger or limits: what was seen so far does not count.
-  void reset();
+  /// Another ledger: gets to know its ranks. Then restart(). Under exclusively().
+  void observe();
+  /// Other limits: what was seen so far does not count. Under exclusively().
+  void restart();
 
  private:
-  /// Last sign of life of one local rank's waiting thread.
-  struct Beat {
-    std::uint64_t value = 0;
-    base::nanoseconds since{};  ///< ticks spent without a change
+  /// What is known of one local rank beside its record.
+  struct Peer {
+    std::uint64_t beat = 0;       ///< last sign of life of its waiting thread
+    base::nanoseconds silence{};  ///< ticks spent without a new one
+    /// Its process was seen alive once. Ranks in other PID namespaces never are; of them only
+    /// lateness is known.
+    bool is_visible = false;
+    sys::ProcessHandle handle;  ///< open when it is visible, not this rank, and handles are used
   };
 
   void run();
   bool sleep_until_needed(std::unique_lock<std::mutex>& lock, int& idle_ticks);
   void examine();
   void note_beats(base::nanoseconds passed);
+  void note_progress(base::nanoseconds now);
+  void probe_own(base::nanoseconds now);
   [[nodiscard]] bool somebody_ended() const;
   [[nodiscard]] bool somebody_is_debugged() const;
   [[nodiscard]] std::vector<RankView> look() const;
   [[nodiscard]] std::uint64_t moves() const;
-  void judge_now(bool expired);
+  [[nodiscard]] bool is_in_mpi() const;
+  /// True while nothing has happened since the last look.
+  [[nodiscard]] bool is_unchanged() const;
+  /// A time that is `most`, but less where the deadline is so short that it would come too late.
+  [[nodiscard]] base::nanoseconds within_deadline(base::nanoseconds most, int divisor) const;
+  void judge_dead();
+  void judge_late(base::nanoseconds now);
+  void pronounce(std::vector<Blame> const& blames);
+  /// After a verdict: the waiting thread sees it and throws, unless it must end or cannot see.
+  void end_if_needed();
 
   Watch& watch_;
   std::mutex mutex_;
@@ -69,9 +86,8 @@ class Watch::Watchdog {
   std::uint64_t seen_generation_ = 0;
   std::uint64_t seen_moves_ = 0;
   bool reported_ = false;
-  std::vector<Beat> beats_;
-  std::vector<sys::ProcessHandle> handles_;
-  std::thread thread_;  // last: it uses everything above
+  std::vector<Peer> peers_;  ///< by local rank
+  std::thread thread_;       // last: it uses everything above
 };
 
 }  // namespace berth::ledger
