@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: The Berth contributors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include <cpu/arrivals.hpp>
+#include <cpu/mismatch.hpp>
+
+namespace berth::cpu {
+namespace {
+
+/// Pauses (some ten milliseconds) that a rank which has found a mismatch gives the others to
+/// arrive, so that the verdict can tell the one that strays from the many that do not.
+constexpr int pauses_for_the_others = 200'000;
+
+/// One rank's flag as far as it has come.
+struct Vote {
+  int local = 0;
+  std::uint32_t fingerprint = 0;
+};
+
+std::size_t votes_for(std::vector<Vote> const& votes, std::uint32_t fingerprint) {
+  return static_cast<std::size_t>(std::count_if(votes.begin(), votes.end(), [&](Vote const& vote) {
+    return vote.fingerprint == fingerprint;
+  }));
+}
+
+/// The first rank of the smallest party; of equal parties the one that came later in rank order.
+Vote strayed(std::vector<Vote> const& votes) {
+  Vote found = votes.front();
+  for (Vote const& vote : votes) {
+    bool const same = vote.fingerprint == found.fingerprint;
+    bool const is_founder = found.local == votes.front().local;
+    std::size_t const here = votes_for(votes, vote.fingerprint);
+    std::size_t const best = votes_for(votes, found.fingerprint);
+    if (!same && (here < best || (here == best && is_founder))) found = vote;
+  }
+  return found;
+}
+
+}  // namespace
+
+void Arrivals::post(void const* payload, std::size_t bytes) {
+  Line* const lines = own_lines();
+  auto const* const data = static_cast<std::byte const*>(payload);
+  std::size_t const count = bytes == 0 ? 1 : (bytes + line_payload - 1) / line_payload;
+  // The first line goes last: whoever sees it finds the others on their way.
+  for (std::size_t line = count; line-- > 0;) {
+    std::size_t const at = line * line_payload;
+    if (bytes - at >= line_payload) {
+      std::memcpy(lines[line].payload, data + at, line_payload);
+    } else if (bytes > at) {
+      std::memcpy(lines[line].payload, data + at, bytes - at);
+    }
+    lines[line].flag.store(expected_, std::memory_order_release);
+  }
+  own_next();
+}
+
+void Arrivals::await_previous() {
+  for (int other = 1; other < context_.local_size; ++other) {
+    await((context_.local + other) % context_.local_size);
+  }
+  known_entered_ = sequence_;
+}
+
+void Arrivals::check(std::uint64_t seen) const {
+  if (static_cast<std::uint32_t>(seen >> 32) != sequence_) return;
+  report();
+}
+
+void Arrivals::report() const {
+  std::vector<Vote> votes;
+  for (int pause = 0; pause < pauses_for_the_others; ++pause) {
+    votes.clear();
+    for (int local = 0; local < context_.local_size; ++local) {
+      std::uint64_t const flag =
+          context_.segment.lines(local, parity())->flag.load(std::memory_order_acquire);
+      if (local == context_.local) {
+        votes.push_back({local, fingerprint()});
+      } else if (static_cast<std::uint32_t>(flag >> 32) == sequence_) {
+        votes.push_back({local, static_cast<std::uint32_t>(flag)});
+      }
+    }
+    if (votes.size() == static_cast<std::size_t>(context_.local_size)) break;
+    ledger::Watch::relax();
+  }
+  Vote const stray = strayed(votes);
+  Vote const other = *std::find_if(votes.begin(), votes.end(), [&](Vote const& vote) {
+    return vote.fingerprint != stray.fingerprint;
+  });
+  auto const operation_of = [&](int local) -> std::optional<model::Descriptor> {
+    if (local == context_.local) return operation_;
+    if (context_.ledger == nullptr) return std::nullopt;
+    return context_.ledger->recorded(local, operation_.number);
+  };
+  context_.watch->raise(mismatch(operation_.number,
+                                 {context_.rank_of(stray.local), operation_of(stray.local)},
+                                 {context_.rank_of(other.local), operation_of(other.local)}));
+}
+
+}  // namespace berth::cpu

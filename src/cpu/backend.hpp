@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: The Berth contributors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <coll/backend.hpp>
+#include <coll/tuning.hpp>
+#include <cpu/arrivals.hpp>
+#include <cpu/context.hpp>
+#include <cpu/hosts.hpp>
+#include <cpu/ring.hpp>
+#include <cpu/small.hpp>
+
+namespace berth::cpu {
+
+/// What a CpuBackend is made of. Pointers are not owned and outlive it.
+struct Setup {
+  int rank = 0;                      ///< own rank
+  Topology topology;                 ///< the same on every rank
+  std::byte* segment = nullptr;      ///< of this host: zeroed before anybody uses it, 4096-aligned
+  ledger::Ledger* ledger = nullptr;  ///< for descriptors and progress; may be null
+  ledger::Watch* watch = nullptr;    ///< not null
+  Lane* lane = nullptr;              ///< not null when there are several hosts
+  coll::Tuning tuning;               ///< the same on every rank
+  kernel::Kernels const* kernels = nullptr;  ///< null: kernel::best()
+};
+
+/// Collectives over shared memory inside a host and messages between hosts.
+///
+/// Every rank gets bitwise the same result: an element is reduced in the order of local ranks and
+/// then in the order of hosts (or of the ring over hosts), which follows from count, type, layout
+/// and tuning alone. Used by one thread. After an Error nothing but the destructor may be called.
+class CpuBackend final : public coll::Backend {
+ public:
+  /// Local; the segment must be zeroed before any rank calls a collective.
+  /// @throws Error internal when the set-up is not usable
+  explicit CpuBackend(Setup const& setup);
+  CpuBackend(CpuBackend const&) = delete;
+  CpuBackend& operator=(CpuBackend const&) = delete;
+
+  /// Bytes of the segment of a host with `local_size` ranks.
+  static std::size_t segment_bytes(int local_size, coll::Tuning const& tuning) {
+    return Segment::bytes(local_size, tuning);
+  }
+
+  [[nodiscard]] std::string_view name() const override { return "cpu"; }
+  void all_reduce(model::Descriptor const& op, void const* in, void* out) override;
+  void broadcast(model::Descriptor const& op, void* buffer) override;
+  void barrier(model::Descriptor const& op) override;
+
+ private:
+  [[nodiscard]] coll::Design design_for(model::Descriptor const& op) const;
+  /// Runs a step of an operation and tells the other hosts when it fails here.
+  template <class Step>
+  void guard(Step&& step);
+
+  Context context_;
+  Arrivals arrivals_;
+  Hosts hosts_;
+  Small small_;
+  Ring ring_;
+  std::size_t line_bytes_max_;
+  std::size_t flat_bytes_max_;
+};
+
+}  // namespace berth::cpu

@@ -1,0 +1,57 @@
+// SPDX-FileCopyrightText: The Berth contributors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <coll/tuning.hpp>
+#include <cpu/segment.hpp>
+#include <cpu/topology.hpp>
+#include <kernel/reduce.hpp>
+#include <ledger/ledger.hpp>
+#include <ledger/watch.hpp>
+
+namespace berth::cpu {
+
+/// What the parts of the backend share: where this rank is, its host's memory, how to wait.
+struct Context {
+  int rank = 0;
+  int host = 0;
+  int local = 0;       ///< own index on the host
+  int local_size = 1;  ///< ranks on the host
+  Topology topology;
+  Segment segment;
+  coll::Tuning tuning;
+  ledger::Ledger* ledger = nullptr;  ///< may be null; outlives the backend
+  ledger::Watch* watch = nullptr;    ///< not null; outlives the backend
+  kernel::Kernels const* kernels = nullptr;
+
+  /// The rank with this index on the own host.
+  [[nodiscard]] int rank_of(int local_rank) const { return topology.rank(host, local_rank); }
+
+  /// Returns when `ready()` is true. @throws Error lost, timeout, mismatch, aborted
+  template <class Ready>
+  void wait(Ready&& ready, int peer) const {
+    // What is there already, or arrives within a cache miss or two, costs no pause.
+    for (int i = 0; i < polls; ++i) {
+      if (ready()) return;
+    }
+    watch->until_ready(ready, peer);
+  }
+
+  /// Waits until the mark of a local rank has reached `count`.
+  void wait_mark(int local_rank, Mark which, std::uint64_t count) const {
+    std::atomic<std::uint64_t> const& mark = segment.mark(local_rank, which);
+    wait([&] { return mark.load(std::memory_order_acquire) >= count; }, rank_of(local_rank));
+  }
+  /// Publishes everything written before, and that the own mark is `count`.
+  void set_mark(Mark which, std::uint64_t count) const {
+    segment.mark(local, which).store(count, std::memory_order_release);
+  }
+  /// A long operation has done a block.
+  void step() const {
+    if (ledger != nullptr) ledger->step();
+  }
+
+  static constexpr int polls = 32;
+};
+
+}  // namespace berth::cpu

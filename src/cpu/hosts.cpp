@@ -1,0 +1,202 @@
+// SPDX-FileCopyrightText: The Berth contributors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstring>
+#include <string>
+
+#include <base/error.hpp>
+#include <cpu/hosts.hpp>
+#include <cpu/mismatch.hpp>
+
+namespace berth::cpu {
+
+/// In front of every message between hosts.
+struct Hosts::Header {
+  std::uint32_t sequence;
+  std::uint32_t fingerprint;
+  std::uint32_t chunk;
+  std::int32_t step;  ///< of the algorithm; failed: this is not data but a verdict
+  model::Descriptor operation;
+  std::int32_t code;  ///< Errc of a verdict
+  std::int32_t rank;  ///< at fault
+  std::uint64_t reserved;
+
+  static constexpr std::int32_t failed = -1;
+};
+
+namespace {
+
+constexpr std::size_t kind_bytes = 16;
+constexpr std::size_t text_bytes = 480;
+
+}  // namespace
+
+Hosts::Hosts(Context const& context, Arrivals const& arrivals, Lane* lane)
+    : context_(context),
+      arrivals_(arrivals),
+      lane_(lane),
+      host_count_(context.topology.hosts()),
+      lanes_(context.topology.lanes()),
+      capacity_(std::max({context.segment.result_bytes(), context.tuning.flat_bytes_max_2,
+                          context.tuning.flat_bytes_max_4, context.tuning.flat_bytes_max_many,
+                          kind_bytes + text_bytes})) {
+  static_assert(sizeof(Header) == header_bytes);
+  if (!is_needed()) return;
+  if (lane == nullptr) base::fail(Errc::internal, "cpu: several hosts and no lane between them");
+  std::size_t const receives = host_count_ <= 4 ? static_cast<std::size_t>(host_count_) - 1 : 1;
+  for (Set& set : sets_) {
+    set.work.allocate(header_bytes + capacity_);
+    if (host_count_ > 2) set.send.allocate(header_bytes + capacity_);
+    set.received.resize(receives);
+    for (Buffer& buffer : set.received) buffer.allocate(header_bytes + capacity_);
+  }
+  sources_.resize(static_cast<std::size_t>(host_count_));
+}
+
+Hosts::~Hosts() {
+  if (open_ == 0) return;
+  for (Set& set : sets_) {
+    set.work.leak();
+    set.send.leak();
+    for (Buffer& buffer : set.received) buffer.leak();
+  }
+}
+
+std::size_t Hosts::element() const {
+  model::Descriptor const& operation = arrivals_.operation();
+  return operation.collective == model::Collective::barrier ? 1 : size_of(operation.type);
+}
+
+Hosts::Transfer Hosts::send(std::byte* message, std::size_t bytes, int to, std::uint32_t chunk,
+                            int step) {
+  Header const header{
+      arrivals_.sequence(), arrivals_.fingerprint(), chunk, step, arrivals_.operation(), 0, -1, 0};
+  std::memcpy(message, &header, sizeof header);
+  Transfer const transfer{lane_->send(to, message, header_bytes + bytes), to};
+  ++open_;
+  return transfer;
+}
+
+Hosts::Transfer Hosts::receive(Buffer const& into, int from) {
+  Transfer const transfer{lane_->receive(from, into.data(), header_bytes + capacity_), from};
+  ++open_;
+  return transfer;
+}
+
+void Hosts::complete(Transfer& transfer) {
+  if (!transfer.is_open()) return;
+  context_.wait([&] { return lane_->test(transfer.ticket); }, transfer.peer);
+  transfer = {};
+  --open_;
+}
+
+void Hosts::complete_all(std::vector<Transfer>& transfers) {
+  for (Transfer& transfer : transfers) complete(transfer);
+  transfers.clear();
+}
+
+std::byte* Hosts::payload(Buffer const& message, int from, std::uint32_t chunk, int step) const {
+  Header header;
+  std::memcpy(&header, message.data(), sizeof header);
+  std::byte* const data = message.data() + header_bytes;
+  if (header.step == Header::failed) {
+    auto const* const text = reinterpret_cast<char const*>(data);
+    context_.watch->raise({static_cast<Errc>(header.code), header.rank,
+                           std::string(text, strnlen(text, kind_bytes)),
+                           std::string(text + kind_bytes, strnlen(text + kind_bytes, text_bytes))});
+  }
+  model::Descriptor const& own = arrivals_.operation();
+  if (header.sequence != arrivals_.sequence() || header.fingerprint != arrivals_.fingerprint()) {
+    // Two ranks, two opinions: the higher one is named, so that both name the same.
+    Doing const self{context_.rank, own};
+    Doing const other{from, header.operation};
+    context_.watch->raise(self.rank > other.rank ? mismatch(own.number, self, other)
+                                                 : mismatch(own.number, other, self));
+  }
+  if (header.chunk != chunk || header.step != step) {
+    base::fail(Errc::internal, "cpu: a message between hosts came out of order", from);
+  }
+  return data;
+}
+
+void Hosts::reduce(void* out, void const* first, void const* second, std::size_t count) const {
+  if (count == 0) return;
+  model::Descriptor const& operation = arrivals_.operation();
+  void const* const sources[2] = {first, second};
+  context_.kernels->reduce[static_cast<int>(operation.type)][static_cast<int>(operation.op)](
+      out, sources, 2, count);
+}
+
+Hosts::Way Hosts::way_for(std::size_t count) const {
+  // Two hosts: one exchange is the least there can be, in steps and in bytes. Otherwise the ring
+  // moves the fewest bytes and the others take the fewest steps.
+  if (host_count_ == 2) return Way::exchange;
+  bool const is_small = count * element() <= context_.tuning.host_small_bytes ||
+                        count < static_cast<std::size_t>(host_count_);
+  if (!is_small) return Way::ring;
+  return host_count_ <= 4 ? Way::exchange : Way::doubling;
+}
+
+void Hosts::start(unsigned set, std::size_t count, std::uint32_t chunk) {
+  Set& piece = sets_[set];
+  piece.count = count;
+  piece.chunk = chunk;
+  piece.way = way_for(count);
+  if (piece.way == Way::exchange) start_exchange(piece);
+  if (piece.way == Way::ring) start_step(piece, 0);
+}
+
+void Hosts::finish(unsigned set) {
+  Set& piece = sets_[set];
+  switch (piece.way) {
+    case Way::exchange:
+      finish_exchange(piece);
+      break;
+    case Way::doubling:
+      double_up(piece);
+      break;
+    case Way::ring:
+      for (int step = 0; step < 2 * (host_count_ - 1); ++step) {
+        if (step > 0) start_step(piece, step);
+        finish_step(piece, step);
+      }
+      break;
+  }
+}
+
+void Hosts::tell_failure(Error const& error) noexcept {
+  if (!is_needed()) return;
+  try {
+    std::size_t const bytes = header_bytes + kind_bytes + text_bytes;
+    auto* const message = new std::byte[bytes]();  // leaked: nobody waits until it is delivered
+    Header const header{arrivals_.sequence(),
+                        arrivals_.fingerprint(),
+                        0,
+                        Header::failed,
+                        arrivals_.operation(),
+                        static_cast<std::int32_t>(error.code()),
+                        error.rank(),
+                        0};
+    std::memcpy(message, &header, sizeof header);
+    std::string kind = error.code() == Errc::mismatch ? "mismatch" : "silent";
+    if (context_.ledger != nullptr) {
+      if (auto const verdict = context_.ledger->verdict()) kind = verdict->kind;
+    }
+    std::string const text = error.what();
+    std::memcpy(message + header_bytes, kind.data(), std::min(kind.size(), kind_bytes - 1));
+    std::memcpy(message + header_bytes + kind_bytes, text.data(),
+                std::min(text.size(), text_bytes - 1));
+    for (int host = 0; host < host_count_; ++host) {
+      if (host == context_.host) continue;
+      // Whoever may wait for a message from this rank: its counterpart, and below a root local
+      // rank 0.
+      if (has_lane()) lane_->send(counterpart(host), message, bytes);
+      if (context_.local != 0) lane_->send(context_.topology.rank(host, 0), message, bytes);
+    }
+  } catch (std::exception const&) {
+    // The way to the other hosts has failed as well; their own deadline will find out.
+    return;
+  }
+}
+
+}  // namespace berth::cpu

@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: The Berth contributors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include <cpu/arrivals.hpp>
+#include <cpu/context.hpp>
+#include <cpu/hosts.hpp>
+
+namespace berth::cpu {
+
+/// Operations with one synchronisation, for messages that fit into the lines or the flat buffers.
+///
+/// On one host everybody publishes its data and reduces everybody's, in rank order. With several
+/// hosts local rank 0 leads: it reduces its host's data, takes part between the hosts, and
+/// publishes the result in place of its own data, which nobody needs.
+class Small {
+ public:
+  Small(Context const& context, Arrivals& arrivals, Hosts& hosts);
+
+  /// Bytes that lines can carry.
+  static constexpr std::size_t line_capacity = lines_per_set * line_payload;
+  /// Bytes that flat buffers can carry.
+  [[nodiscard]] std::size_t flat_capacity() const { return context_.segment.flat_bytes(); }
+
+  // Each is called after Arrivals::enter() with an operation that fits.
+
+  void all_reduce_line(void const* in, void* out);
+  void all_reduce_flat(void const* in, void* out);
+  void broadcast_line(void* buffer);
+  void broadcast_flat(void* buffer);
+  void barrier();
+
+ private:
+  [[nodiscard]] std::size_t bytes() const;
+  [[nodiscard]] bool is_leader() const { return context_.local == 0; }
+  [[nodiscard]] kernel::ReduceFunction reduce_function() const;
+  void reduce_lines(void const* in, void* out);
+  void reduce_flats(void const* in, void* out);
+  void read_lines(int local, void* out);
+  void copy_to_flat(void const* data, std::size_t count);
+  /// The leader's way to the other hosts, in place.
+  void between_hosts(std::size_t count);
+  /// Sends or fetches the data of a broadcast; returns where it is, null where the rank waits for
+  /// its host's representative.
+  void const* broadcast_between_hosts(void const* buffer);
+
+  Context const& context_;
+  Arrivals& arrivals_;
+  Hosts& hosts_;
+  std::vector<void const*> sources_;
+};
+
+}  // namespace berth::cpu
