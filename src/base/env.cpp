@@ -175,7 +175,7 @@ std::string Environment::log_level() const {
 
 std::string Environment::log_file() const {
   Variable const& variable = row(Key::log_file);
-  std::string const path = value_of(variable).value_or("");
+  std::string path = value_of(variable).value_or("");
   for (std::size_t i = path.find('%'); i != std::string::npos; i = path.find('%', i + 2)) {
     if (i + 1 == path.size() || std::string_view("hr%").find(path[i + 1]) == std::string_view::npos)
       refuse(variable, path, "after % only h (host), r (rank) or another % may stand");
@@ -191,6 +191,7 @@ std::string Environment::shared_memory() const {
 
 void Environment::check_names() const {
   std::vector<std::string> known;
+  known.reserve(table.size());
   for (Variable const& variable : table) known.emplace_back(variable.name);
   // The smallest one, so that every rank names the same whatever order its environment has.
   std::string const* unknown = nullptr;

@@ -34,12 +34,17 @@ char const* errc_text(Errc code) noexcept {
 }
 
 int exit_code(Errc code) noexcept {
-  switch (code) {
-#define BERTH_X(name, value, exit, text) \
-  case Errc::name:                       \
-    return exit;
-    BERTH_ERRC_TABLE(BERTH_X)
+  struct Row {
+    Errc code;
+    int exit;
+  };
+  static constexpr Row rows[] = {
+#define BERTH_X(name, value, exit, text) {Errc::name, exit},
+      BERTH_ERRC_TABLE(BERTH_X)
 #undef BERTH_X
+  };
+  for (Row const& row : rows) {
+    if (row.code == code) return row.exit;
   }
   constexpr int internal = 5;
   return internal;

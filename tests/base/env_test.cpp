@@ -19,6 +19,7 @@ using base::Environment;
 
 Environment with(std::map<std::string, std::string> const& values) {
   std::vector<std::string> names;
+  names.reserve(values.size());
   for (auto const& [name, value] : values) names.push_back(name);
   return {[values](char const* name) -> char const* {
             auto const found = values.find(name);
