@@ -15,6 +15,21 @@ std::size_t whole_pages(std::size_t bytes) {
 
 }  // namespace
 
-Segment::Segment(std::byte* memory, coll::Tuning const& tuning) : memory_(memory),
+Segment::Segment(std::byte* memory, coll::Tuning const& tuning)
+    : memory_(memory),
+      flat_bytes_(whole_pages(std::max(
+          {tuning.flat_bytes_max_2, tuning.flat_bytes_max_4, tuning.flat_bytes_max_many}))),
+      slot_bytes_(whole_pages(tuning.slot_bytes)),
+      result_bytes_(whole_pages(std::min(tuning.slice_bytes, tuning.slot_bytes))),
+      slots_(static_cast<std::uint64_t>(std::max(tuning.ring_slots, 4))),
+      slots_offset_(flat_offset + 2 * flat_bytes_),
+      results_offset_(slots_offset_ + slots_ * slot_bytes_),
+      // One page more staggers the regions, so that the same slot of many ranks does not fall into
+      // the same cache sets.
+      region_bytes_(results_offset_ + slots_ * result_bytes_ + page) {}
+
+std::size_t Segment::bytes(int local_size, coll::Tuning const& tuning) {
+  return static_cast<std::size_t>(local_size) * Segment(nullptr, tuning).region_bytes_;
+}
 
 }  // namespace berth::cpu
