@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <model/node.hpp>
-#include <model/plan.hpp>
 #include <string>
 #include <vector>
+
+#include <model/node.hpp>
+#include <model/plan.hpp>
 
 /// Planning. Pure: no I/O, no MPI, no clock; the same values give the same plan everywhere.
 namespace berth::place {

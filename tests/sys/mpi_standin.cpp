@@ -12,7 +12,7 @@ void spin_until(std::atomic<bool> const& done) {
 }
 
 void sleep_until(std::atomic<bool> const& done) {
-  while (!done.load(std::memory_order_relaxed)) poll(nullptr, 0, 1000);
+  while (!done.load(std::memory_order_relaxed)) poll(nullptr, 0, 20);
 }
 
 }  // namespace berth::test

@@ -40,7 +40,6 @@ class Stage {
   }
   ~Stage() {
     done_.store(true);
-    pthread_kill(thread_.native_handle(), SIGURG);
     release_.store(true);
     thread_.join();
   }

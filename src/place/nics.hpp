@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: The Berth contributors
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include <model/node.hpp>
+#include <place/hops.hpp>
+
+namespace berth::place {
+
+/// Where a rank looks for a card from.
+struct Seat {
+  int device = -1;         ///< index into node.devices; -1: none
+  std::vector<int> numas;  ///< NUMA nodes (indices) of its cores
+};
+
+/// The cards of one rank.
+struct NicChoice {
+  std::vector<int> nics;  ///< indices into node.nics, best first; empty: the node has none
+  Path path = Path::unk;  ///< to the first
+  int load = 0;           ///< ranks that had chosen the first before
+};
+
+/// Cards for all seats in order: best path class, then speed, then the least loaded, then by name.
+/// Cards of the same class and speed that nobody took are dealt out as second, third, ... cards.
+/// Ethernet counts only where there is no fabric.
+std::vector<NicChoice> choose_nics(model::Node const& node, std::vector<Seat> const& seats);
+
+}  // namespace berth::place
