@@ -17,9 +17,8 @@
 ///
 ///   sum, prod of integers  every bit
 ///   prod of floats         every bit
-///   sum of floats          every bit of the chosen rank; of the others sign, exponent, and the
-///   bits
-///                          of the fraction that are worth 1/2 or more: smaller ones round away
+///   sum of floats          every bit of the chosen rank; of the others the sign, the exponent and
+///                          fraction bits worth 1/2 or more: smaller ones round away
 ///   min, max               every bit of the chosen rank; of the others only what makes them win
 ///
 /// A bit flipped in the result always shows. A lost or doubled contribution shows in every element
