@@ -16,6 +16,7 @@
 #include <sys/host.hpp>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 namespace berth::sys {
@@ -41,14 +42,20 @@ std::size_t address_space_bytes() {
 
 void confine(ChildLimits const& limits, pid_t parent) {
   // Handlers of the parent (an MPI's stack printer) have no business here.
-  for (int const number : {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTERM, SIGINT, SIGXCPU}) {
+  for (int const number :
+       {SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTERM, SIGINT, SIGXCPU, SIGPROF}) {
     signal(number, SIG_DFL);
   }
   signal(SIGPIPE, SIG_IGN);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(1);  // the parent went before the line above
   limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_CPU, limits.cpu_seconds);
+  // The timer is precise; the limit cannot be taken back by what runs here.
+  itimerval timer{};
+  timer.it_value.tv_sec = limits.cpu.count() / 1000;
+  timer.it_value.tv_usec = limits.cpu.count() % 1000 * 1000;
+  setitimer(ITIMER_PROF, &timer, nullptr);
+  limit(RLIMIT_CPU, static_cast<rlim_t>(limits.cpu.count() / 1000 + 1));
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
   // Sanitizers reserve terabytes of address space.
   limit(RLIMIT_AS, address_space_bytes() + limits.memory_bytes);
@@ -159,7 +166,9 @@ ChildResult run_in_child(std::function<std::string()> const& work, ChildLimits c
     return result;
   }
   result.output.clear();
-  if (collected == Collected::too_slow) {
+  bool const out_of_time =
+      WIFSIGNALED(status) && (WTERMSIG(status) == SIGPROF || WTERMSIG(status) == SIGXCPU);
+  if (collected == Collected::too_slow || out_of_time) {
     result.end = ChildEnd::too_slow;
   } else if (collected == Collected::too_long) {
     result.end = ChildEnd::too_long;

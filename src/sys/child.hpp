@@ -14,8 +14,8 @@ namespace berth::sys {
 struct ChildLimits {
   std::size_t output_bytes = 64UL << 20;   ///< the most it may send back
   std::size_t memory_bytes = 512UL << 20;  ///< address space beyond what the parent has now
-  unsigned cpu_seconds = 2;
-  std::chrono::milliseconds wall{5000};  ///< then it is killed
+  std::chrono::milliseconds cpu{2000};     ///< processor time; then it is killed
+  std::chrono::milliseconds wall{10000};   ///< then it is killed, however little it could run
 };
 
 /// How a child ended.
@@ -24,7 +24,7 @@ enum class ChildEnd {
   threw,      ///< the work threw; `output` is the message
   signalled,  ///< it died of signal `number`
   exited,     ///< it left with code `number` without an answer
-  too_slow,   ///< it was killed at the wall limit
+  too_slow,   ///< it was killed at a time limit
   too_long,   ///< it sent more than output_bytes and was killed
 };
 

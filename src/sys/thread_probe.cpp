@@ -4,6 +4,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 
 #include <link.h>
 #include <pthread.h>
@@ -21,7 +22,7 @@ namespace {
 
 constexpr std::size_t stack_words = 96;
 constexpr long poll_ns = 50'000;
-constexpr int polls = 400;  // 20 ms
+constexpr std::chrono::milliseconds longest_wait{20};
 
 // A signal handler has no other way to its data than static storage. Atomic: two threads meet here.
 struct Answer {
@@ -160,12 +161,14 @@ bool ThreadProbe::sample() noexcept {
       return false;
     }
   }
-  for (int i = 0; i < polls; ++i) {
+  // By the clock: on a crowded machine every short sleep is a long one.
+  auto const end = std::chrono::steady_clock::now() + longest_wait;
+  for (;;) {
     if (answer.answered.load(std::memory_order_acquire) == asked_) return is_inside_mpi();
+    if (std::chrono::steady_clock::now() > end) return false;
     timespec const pause{0, poll_ns};
     nanosleep(&pause, nullptr);
   }
-  return false;
 }
 
 // The program counter decides, unless it is in libc (a system call, a copy): then the nearest

@@ -77,7 +77,7 @@ void check_kind(std::string const& path, std::string_view text) {
     case sys::ChildEnd::too_long:
       fail_file(path, "it describes too large a machine");
     default:
-      // Also the CPU limit and a refused allocation inside hwloc end here.
+      // A refused allocation inside hwloc ends here, too.
       fail_file(path, "hwloc aborted on it; it is damaged");
   }
 }
@@ -89,8 +89,7 @@ model::Node read_xml(std::string const& path) {
   check_kind(path, text);
   sys::ChildLimits limits;
   limits.output_bytes = 64UL << 20;
-  limits.cpu_seconds = 1;
-  limits.wall = std::chrono::milliseconds(900);
+  limits.cpu = std::chrono::milliseconds(800);
   sys::ChildResult const result = sys::run_in_child(
       [&text] { return encode_node(convert(Topology(text), std::nullopt)); }, limits);
   if (result.end != sys::ChildEnd::done) fail_child(path, result);
