@@ -3,6 +3,10 @@
 find_package(Threads REQUIRED)
 find_package(MPI 3.1 REQUIRED COMPONENTS C)
 find_package(fmt REQUIRED)
+# The headers alone: src/base/fmt_code.cpp compiles fmt's code once for everybody.
+add_library(berth_fmt INTERFACE)
+target_include_directories(berth_fmt SYSTEM INTERFACE
+  $<TARGET_PROPERTY:fmt::fmt-header-only,INTERFACE_INCLUDE_DIRECTORIES>)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(HWLOC REQUIRED IMPORTED_TARGET hwloc>=2.5)
 find_package(CLI11 REQUIRED)

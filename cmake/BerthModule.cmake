@@ -10,5 +10,5 @@ function(berth_module name)
   set_target_properties(berth_${name} PROPERTIES POSITION_INDEPENDENT_CODE ON)
   target_include_directories(berth_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src
                              ${PROJECT_SOURCE_DIR}/include ${PROJECT_BINARY_DIR}/include)
-  target_link_libraries(berth_${name} PUBLIC berth_flags fmt::fmt-header-only ${ARG_LIBRARIES})
+  target_link_libraries(berth_${name} PUBLIC berth_flags berth_fmt ${ARG_LIBRARIES})
 endfunction()
