@@ -61,6 +61,7 @@ struct Identity {
   std::int32_t rank = -1;
   std::int32_t pid = 0;
   std::uint64_t start_time = 0;
+  std::uint64_t pid_namespace = 0;  ///< where `pid` means something; 0: not known
 };
 
 /// Written by the owner in every operation; read by others only when something takes long.

@@ -6,6 +6,7 @@
 #include <base/error.hpp>
 #include <base/text.hpp>
 #include <ledger/ledger.hpp>
+#include <sys/process.hpp>
 
 namespace berth::ledger {
 
@@ -81,7 +82,7 @@ void Ledger::announce(int rank, int pid, std::uint64_t start_time) {
       header_->local_size != static_cast<std::uint32_t>(local_size_)) {
     base::fail(Errc::internal, "the ledger's segment has another layout: mixed versions of Berth?");
   }
-  own().identity = {rank, pid, start_time};
+  own().identity = {rank, pid, start_time, sys::own_pid_namespace()};
 }
 
 std::optional<model::Descriptor> Ledger::recorded(int local_rank, std::uint64_t number) const {

@@ -52,6 +52,7 @@ class Ledger {
       entry.descriptor[i].store(words[i], std::memory_order_release);
     }
     entry.waited_from_ns.store(0, std::memory_order_relaxed);
+    entry.waited_to_ns.store(0, std::memory_order_relaxed);
     record.progress.entered.store(operation.number, std::memory_order_release);
   }
   /// Notes the time of a wait that outlasted its spin, in the operation last entered.

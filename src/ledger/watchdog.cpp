@@ -15,12 +15,13 @@ namespace {
 
 /// Without a sign of life for this long a waiting thread does not wait: it loops elsewhere.
 constexpr base::nanoseconds beat_limit = std::chrono::seconds(1);
-constexpr int beat_limit_divisor = 2;
+constexpr int beat_limit_divisor = 1;
 /// A blocking MPI call is probed from here on, and then this often.
 constexpr base::nanoseconds probe_after = std::chrono::milliseconds(500);
 constexpr base::nanoseconds probe_every = std::chrono::milliseconds(250);
 constexpr int probe_divisor = 5;
-/// Who can name nobody here gives this much to another host whose watchdog can.
+/// Who can name nobody here gives this much to another host whose watchdog can, and to a beat that
+/// stopped a moment after the wait began.
 constexpr base::nanoseconds silence_margin = std::chrono::milliseconds(500);
 constexpr int silence_divisor = 4;
 constexpr int idle_ticks_before_sleep = 20;
@@ -66,7 +67,7 @@ void Watch::Watchdog::observe() {
   for (int i = 0; i < ledger.local_size(); ++i) {
     Peer& peer = peers_[static_cast<std::size_t>(i)];
     Identity const& identity = ledger.record(i).identity;
-    peer.is_visible = watch_.setup_.facts->state(identity.pid, identity.start_time).alive;
+    peer.is_visible = identity.pid_namespace == ledger.own().identity.pid_namespace;
     if (peer.is_visible && watch_.setup_.use_handles && i != ledger.self()) {
       peer.handle = sys::ProcessHandle(identity.pid, identity.start_time);
     }

@@ -44,8 +44,7 @@ class Watch::Watchdog {
   struct Peer {
     std::uint64_t beat = 0;       ///< last sign of life of its waiting thread
     base::nanoseconds silence{};  ///< ticks spent without a new one
-    /// Its process was seen alive once. Ranks in other PID namespaces never are; of them only
-    /// lateness is known.
+    /// Its process is in our PID namespace. Of others only lateness is known.
     bool is_visible = false;
     sys::ProcessHandle handle;  ///< open when it is visible, not this rank, and handles are used
   };

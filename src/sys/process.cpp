@@ -12,6 +12,7 @@
 #include <base/units.hpp>
 #include <sys/host.hpp>
 #include <sys/process.hpp>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 
 namespace berth::sys {
@@ -128,6 +129,11 @@ int own_pid() noexcept {
 
 std::uint64_t own_start_time() noexcept {
   return ProcFacts().state(getpid(), 0).start_time;
+}
+
+std::uint64_t own_pid_namespace() noexcept {
+  struct stat found {};
+  return stat("/proc/self/ns/pid", &found) == 0 ? found.st_ino : 0;
 }
 
 int thread_count() noexcept {

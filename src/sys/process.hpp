@@ -55,6 +55,9 @@ class ProcessHandle {
 /// This process's number and start time.
 int own_pid() noexcept;
 std::uint64_t own_start_time() noexcept;
+/// Which PID namespace this process is in: numbers of processes mean something only to those in the
+/// same one. 0: not known.
+std::uint64_t own_pid_namespace() noexcept;
 /// Threads of this process; 1 when only the main thread runs. 0: not known.
 int thread_count() noexcept;
 /// Ends this process at once without running exit handlers: the way out of a hanging MPI call.
