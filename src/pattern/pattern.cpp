@@ -44,6 +44,8 @@ constexpr Powers<T> powers = make_powers<T>();
 /// Writes the elements of the block whose first hash is `hash`.
 template <class T, Op op>
 inline void make_block(Recipe const& recipe, std::uint32_t hash, bool chosen, T* out) {
+// Unrolled whole, as eight invites, the loop is not vectorised.
+#pragma GCC unroll 1
   for (std::uint32_t place = 0; place < block_elements; ++place) {
     std::uint32_t const h = hash + place * step;
     if constexpr (op == Op::sum) {

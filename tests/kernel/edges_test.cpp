@@ -17,6 +17,8 @@ T reduce_column(kernel::Kernels const& set, Op op, std::vector<T> const& column)
   constexpr std::size_t count = 37;
   std::vector<std::vector<T>> sources;
   std::vector<void const*> pointers;
+  sources.reserve(column.size());
+  pointers.reserve(column.size());
   for (T const value : column) sources.emplace_back(count, value);
   for (auto const& source : sources) pointers.push_back(source.data());
   std::vector<T> out(count);

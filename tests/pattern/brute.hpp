@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <type_traits>
 #include <vector>
 
@@ -47,6 +48,7 @@ std::vector<T> contribution(Code const& code, int rank, std::size_t first, std::
 template <class T>
 std::vector<std::vector<T>> contributions(Code const& code, std::size_t first, std::size_t count) {
   std::vector<std::vector<T>> all;
+  all.reserve(static_cast<std::size_t>(code.ranks) + 1);
   for (int r = 0; r < code.ranks; ++r) all.push_back(contribution<T>(code, r, first, count));
   return all;
 }
@@ -66,6 +68,11 @@ template <class T>
 std::size_t wrong_elements(Code const& code, std::vector<std::vector<T>> const& all) {
   auto const out = reduce(code.op, all);
   return pattern::check_reduced(code, out.data(), 0, out.size()).wrong;
+}
+
+/// Whether the bits are the same, of NaNs and zeros too.
+inline bool same_bytes(void const* a, void const* b, std::size_t bytes) {
+  return std::memcmp(a, b, bytes) == 0;
 }
 
 /// Calls f(T{}, code) for every type and op.

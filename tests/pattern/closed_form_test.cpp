@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Berth contributors
 // SPDX-License-Identifier: Apache-2.0
-#include <cstring>
-
 #include <gtest/gtest.h>
 
 #include <pattern/brute.hpp>
@@ -31,8 +29,7 @@ TEST(ClosedForm, EqualsTheReductionByHandInEitherOrder) {
             << describe(code) << ", first " << first;
         std::reverse(all.begin(), all.end());
         auto const backward = reduce(code.op, all);
-        EXPECT_EQ(std::memcmp(forward.data(), backward.data(), 60 * sizeof(T)), 0)
-            << describe(code);
+        EXPECT_TRUE(same_bytes(forward.data(), backward.data(), 60 * sizeof(T))) << describe(code);
       });
     }
   }
@@ -64,7 +61,7 @@ TEST(Fill, PiecesAreTheWholeAndNothingElseIsTouched) {
       unsigned char* const at = bytes.data() + 1;  // no element is aligned
       pattern::fill(code, 1, at, 5, cut);
       pattern::fill(code, 1, at + cut * sizeof(T), 5 + cut, 100 - cut);
-      EXPECT_EQ(std::memcmp(at, whole.data(), 100 * sizeof(T)), 0) << describe(code) << cut;
+      EXPECT_TRUE(same_bytes(at, whole.data(), 100 * sizeof(T))) << describe(code) << cut;
       EXPECT_EQ(bytes[0], 0x5a);
       EXPECT_EQ(bytes[1 + 100 * sizeof(T)], 0x5a);
       EXPECT_EQ(pattern::check_single(code, 1, at, 5, 100).wrong, 0u);
