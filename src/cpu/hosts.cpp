@@ -15,21 +15,10 @@ struct Hosts::Header {
   std::uint32_t sequence;
   std::uint32_t fingerprint;
   std::uint32_t chunk;
-  std::int32_t step;  ///< of the algorithm; failed: this is not data but a verdict
+  std::int32_t step;  ///< of the algorithm
   model::Descriptor operation;
-  std::int32_t code;  ///< Errc of a verdict
-  std::int32_t rank;  ///< at fault
-  std::uint64_t reserved;
-
-  static constexpr std::int32_t failed = -1;
+  std::uint64_t reserved[2];
 };
-
-namespace {
-
-constexpr std::size_t kind_bytes = 16;
-constexpr std::size_t text_bytes = 480;
-
-}  // namespace
 
 Hosts::Hosts(Context const& context, Arrivals const& arrivals, Lane* lane)
     : context_(context),
@@ -38,8 +27,7 @@ Hosts::Hosts(Context const& context, Arrivals const& arrivals, Lane* lane)
       host_count_(context.topology.hosts()),
       lanes_(context.topology.lanes()),
       capacity_(std::max({context.segment.result_bytes(), context.tuning.flat_bytes_max_2,
-                          context.tuning.flat_bytes_max_4, context.tuning.flat_bytes_max_many,
-                          kind_bytes + text_bytes})) {
+                          context.tuning.flat_bytes_max_4, context.tuning.flat_bytes_max_many})) {
   static_assert(sizeof(Header) == header_bytes);
   if (!is_needed()) return;
   if (lane == nullptr) base::fail(Errc::internal, "cpu: several hosts and no lane between them");
@@ -70,7 +58,7 @@ std::size_t Hosts::element() const {
 Hosts::Transfer Hosts::send(std::byte* message, std::size_t bytes, int to, std::uint32_t chunk,
                             int step) {
   Header const header{
-      arrivals_.sequence(), arrivals_.fingerprint(), chunk, step, arrivals_.operation(), 0, -1, 0};
+      arrivals_.sequence(), arrivals_.fingerprint(), chunk, step, arrivals_.operation(), {}};
   std::memcpy(message, &header, sizeof header);
   Transfer const transfer{lane_->send(to, message, header_bytes + bytes), to};
   ++open_;
@@ -99,12 +87,6 @@ std::byte* Hosts::payload(Buffer const& message, int from, std::uint32_t chunk, 
   Header header;
   std::memcpy(&header, message.data(), sizeof header);
   std::byte* const data = message.data() + header_bytes;
-  if (header.step == Header::failed) {
-    auto const* const text = reinterpret_cast<char const*>(data);
-    context_.watch->raise({static_cast<Errc>(header.code), header.rank,
-                           std::string(text, strnlen(text, kind_bytes)),
-                           std::string(text + kind_bytes, strnlen(text + kind_bytes, text_bytes))});
-  }
   model::Descriptor const& own = arrivals_.operation();
   if (header.sequence != arrivals_.sequence() || header.fingerprint != arrivals_.fingerprint()) {
     // Two ranks, two opinions: the higher one is named, so that both name the same.
@@ -164,38 +146,13 @@ void Hosts::finish(unsigned set) {
   }
 }
 
-void Hosts::tell_failure(Error const& error) noexcept {
+void Hosts::tell_failure(Error const& error) const noexcept {
   if (!is_needed()) return;
-  try {
-    std::size_t const bytes = header_bytes + kind_bytes + text_bytes;
-    auto* const message = new std::byte[bytes]();  // leaked: nobody waits until it is delivered
-    Header const header{arrivals_.sequence(),
-                        arrivals_.fingerprint(),
-                        0,
-                        Header::failed,
-                        arrivals_.operation(),
-                        static_cast<std::int32_t>(error.code()),
-                        error.rank(),
-                        0};
-    std::memcpy(message, &header, sizeof header);
-    std::string kind = error.code() == Errc::mismatch ? "mismatch" : "silent";
-    if (context_.ledger != nullptr) {
-      if (auto const verdict = context_.ledger->verdict()) kind = verdict->kind;
-    }
-    std::string const text = error.what();
-    std::memcpy(message + header_bytes, kind.data(), std::min(kind.size(), kind_bytes - 1));
-    std::memcpy(message + header_bytes + kind_bytes, text.data(),
-                std::min(text.size(), text_bytes - 1));
-    for (int host = 0; host < host_count_; ++host) {
-      if (host == context_.host) continue;
-      // Whoever may wait for a message from this rank: its counterpart, and below a root local
-      // rank 0.
-      if (has_lane()) lane_->send(counterpart(host), message, bytes);
-      if (context_.local != 0) lane_->send(context_.topology.rank(host, 0), message, bytes);
-    }
-  } catch (std::exception const&) {
-    // The way to the other hosts has failed as well; their own deadline will find out.
-    return;
+  for (int host = 0; host < host_count_; ++host) {
+    if (host == context_.host) continue;
+    // Local rank 0 is in every operation between hosts; the counterpart is the likeliest to wait.
+    lane_->tell(context_.topology.rank(host, 0), error);
+    if (has_lane() && context_.local != 0) lane_->tell(counterpart(host), error);
   }
 }
 

@@ -59,7 +59,7 @@ class Hosts {
   void end_broadcast();
 
   /// Tells the other hosts that this communicator has failed here. Does not wait.
-  void tell_failure(Error const& error) noexcept;
+  void tell_failure(Error const& error) const noexcept;
 
   /// Bytes that one message can carry beside its header.
   [[nodiscard]] std::size_t capacity() const { return capacity_; }
@@ -103,13 +103,14 @@ class Hosts {
   Transfer receive(Buffer const& into, int from);
   void complete(Transfer& transfer);
   void complete_all(std::vector<Transfer>& transfers);
-  /// Compares the header of a received message. @throws Error mismatch, or what the sender reports
+  /// Compares the header of a received message. @throws Error mismatch
   std::byte* payload(Buffer const& message, int from, std::uint32_t chunk, int step) const;
   void reduce(void* out, void const* first, void const* second, std::size_t count) const;
 
   void start_exchange(Set& set);
   void finish_exchange(Set& set);
-  void swap(Set& set, int host, int step);
+  /// Sends the work, receives the counterpart's message of step `answer` and returns its data.
+  std::byte const* swap(Set& set, int host, int step, int answer);
   void double_up(Set& set);
   void start_step(Set& set, int step);
   void finish_step(Set& set, int step);

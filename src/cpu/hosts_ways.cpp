@@ -54,11 +54,14 @@ void Hosts::finish_exchange(Set& set) {
 // Recursive doubling, for any number of hosts: the first hosts of an excess over a power of two
 // fold into their neighbours and get the result back.
 
-void Hosts::swap(Set& set, int host, int step) {
+std::byte const* Hosts::swap(Set& set, int host, int step, int answer) {
   Transfer in = receive(set.received[0], counterpart(host));
   Transfer out = send(set.work.data(), set.count * element(), counterpart(host), set.chunk, step);
   complete(in);
+  // Looked at before the send is waited for: who does something else may never receive it.
+  std::byte const* const theirs = payload(set.received[0], counterpart(host), set.chunk, answer);
   complete(out);
+  return theirs;
 }
 
 void Hosts::double_up(Set& set) {
@@ -70,12 +73,7 @@ void Hosts::double_up(Set& set) {
   std::byte* const own = set.work.data() + header_bytes;
   bool const is_folded = self < 2 * excess;
   if (is_folded && self % 2 == 0) {
-    Transfer in = receive(set.received[0], counterpart(self + 1));
-    Transfer out = send(set.work.data(), bytes, counterpart(self + 1), set.chunk, 0);
-    complete(in);
-    complete(out);
-    std::byte const* const result =
-        payload(set.received[0], counterpart(self + 1), set.chunk, fold_back);
+    std::byte const* const result = swap(set, self + 1, 0, fold_back);
     if (bytes > 0) std::memcpy(own, result, bytes);
     return;
   }
@@ -89,8 +87,7 @@ void Hosts::double_up(Set& set) {
   for (int mask = 1; mask < power; mask *= 2, ++step) {
     int const partner = index ^ mask;
     int const host = partner < excess ? 2 * partner + 1 : partner + excess;
-    swap(set, host, step);
-    std::byte const* const theirs = payload(set.received[0], counterpart(host), set.chunk, step);
+    std::byte const* const theirs = swap(set, host, step, step);
     if (partner < index) {
       reduce(own, theirs, own, set.count);
     } else {

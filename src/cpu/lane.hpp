@@ -4,6 +4,8 @@
 
 #include <cstddef>
 
+#include <berth/error.hpp>
+
 namespace berth::cpu {
 
 /// Messages between ranks of different hosts. Messages between two ranks arrive in the order in
@@ -21,6 +23,9 @@ class Lane {
   /// True once the transfer is complete; the ticket is then free. Makes progress.
   /// @throws Error mpi
   virtual bool test(Ticket ticket) = 0;
+  /// Tells a rank out of band that the communicator has failed here; its waits then end with this
+  /// error. Never waits, never throws.
+  virtual void tell(int to, Error const& error) noexcept = 0;
 };
 
 }  // namespace berth::cpu

@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Berth contributors
 // SPDX-License-Identifier: Apache-2.0
+#include <cstring>
 #include <utility>
 
 #include <cpu/mpi_lane.hpp>
@@ -19,6 +20,14 @@ bool MpiLane::test(Ticket ticket) {
   if (!slot.request.test()) return false;
   slot.is_used = false;
   return true;
+}
+
+void MpiLane::tell(int to, Error const& error) noexcept {
+  mpi::Comm::Note note;
+  note.code = static_cast<int>(error.code());
+  note.rank = error.rank();
+  std::strncpy(note.text, error.what(), sizeof note.text - 1);
+  comm_.send_note(note, to);
 }
 
 Lane::Ticket MpiLane::keep(mpi::Request request) {

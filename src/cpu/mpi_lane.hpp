@@ -19,6 +19,7 @@ class MpiLane final : public Lane {
   Ticket send(int to, void const* data, std::size_t bytes) override;
   Ticket receive(int from, void* data, std::size_t bytes) override;
   bool test(Ticket ticket) override;
+  void tell(int to, Error const& error) noexcept override;
 
  private:
   struct Slot {
