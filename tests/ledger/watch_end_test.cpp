@@ -125,7 +125,6 @@ TEST(End, HappensOnceWhenBothThreadsOfARankComeToIt) {
 
 TEST(End, WaitsForTheRankThatSpeaks) {
   Fleet fleet(2);
-  Ends ends;
   Captured captured(2);
   std::atomic<bool> written{false};
   std::atomic<int> too_early{0};
