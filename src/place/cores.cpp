@@ -67,6 +67,30 @@ Indices nearest_cores(model::Node const& node, std::vector<UsableCore> const& us
   return cores_where(usable, [&](UsableCore const& core) { return distance(core) == best; });
 }
 
+Indices without(Indices const& from, Indices const& taken) {
+  Indices left;
+  std::set_difference(from.begin(), from.end(), taken.begin(), taken.end(),
+                      std::back_inserter(left));
+  return left;
+}
+
+// Moves the cores and ranks of all groups that share a core with `group` into it.
+void absorb_overlapping(std::vector<Group>& groups, Group& group) {
+  Indices const original = group.cores;
+  auto const apart = [&](Group const& other) {
+    return without(original, other.cores).size() == original.size();
+  };
+  auto const first = std::stable_partition(groups.begin(), groups.end(), apart);
+  std::for_each(first, groups.end(), [&](Group const& other) {
+    Indices both;
+    std::set_union(group.cores.begin(), group.cores.end(), other.cores.begin(), other.cores.end(),
+                   std::back_inserter(both));
+    group.cores = std::move(both);
+    group.ranks.insert(group.ranks.end(), other.ranks.begin(), other.ranks.end());
+  });
+  groups.erase(first, groups.end());
+}
+
 // Makes the groups' cores disjoint. A wide group leaves a narrow one inside it alone where enough
 // is left; otherwise both become one.
 std::vector<Group> separate(std::vector<Group> groups) {
@@ -75,27 +99,11 @@ std::vector<Group> separate(std::vector<Group> groups) {
   std::vector<Group> done;
   for (Group& group : groups) {
     Indices rest = group.cores;
-    std::vector<std::size_t> overlapping;
-    for (std::size_t i = 0; i < done.size(); ++i) {
-      Indices left;
-      std::set_difference(rest.begin(), rest.end(), done[i].cores.begin(), done[i].cores.end(),
-                          std::back_inserter(left));
-      if (left.size() != rest.size()) overlapping.push_back(i);
-      rest = std::move(left);
-    }
-    if (overlapping.empty() || rest.size() >= group.ranks.size()) {
+    for (Group const& other : done) rest = without(rest, other.cores);
+    if (rest.size() >= group.ranks.size()) {
       group.cores = std::move(rest);
-      done.push_back(std::move(group));
-      continue;
-    }
-    for (auto it = overlapping.rbegin(); it != overlapping.rend(); ++it) {
-      Group const& other = done[*it];
-      Indices both;
-      std::set_union(group.cores.begin(), group.cores.end(), other.cores.begin(), other.cores.end(),
-                     std::back_inserter(both));
-      group.cores = std::move(both);
-      group.ranks.insert(group.ranks.end(), other.ranks.begin(), other.ranks.end());
-      done.erase(done.begin() + static_cast<std::ptrdiff_t>(*it));
+    } else {
+      absorb_overlapping(done, group);
     }
     done.push_back(std::move(group));
   }
@@ -144,27 +152,30 @@ void divide(Group const& group, std::vector<CoreShare>& shares) {
 std::vector<CoreShare> share_cores(model::Node const& node, std::vector<UsableCore> const& usable,
                                    std::vector<int> const& devices) {
   std::vector<CoreShare> shares(devices.size());
+  std::vector<Indices> local(devices.size());  // beside the rank's device
   std::map<Indices, Indices> ranks_of;
   for (std::size_t rank = 0; rank < devices.size(); ++rank) {
-    CoreShare& share = shares[rank];
-    if (devices[rank] < 0) {
-      ranks_of[all_cores(usable)].push_back(rank);
-      continue;
+    local[rank] = all_cores(usable);
+    if (devices[rank] >= 0) {
+      model::Device const& device = node.devices[static_cast<std::size_t>(devices[rank])];
+      shares[rank].unknown = !has_locality(node, device);
+      if (!shares[rank].unknown) local[rank] = local_cores(node, usable, device);
+      if (local[rank].empty()) {
+        ranks_of[nearest_cores(node, usable, device)].push_back(rank);
+        continue;
+      }
     }
-    model::Device const& device = node.devices[static_cast<std::size_t>(devices[rank])];
-    share.unknown = !has_locality(node, device);
-    Indices cores = share.unknown ? all_cores(usable) : local_cores(node, usable, device);
-    if (cores.empty()) {
-      share.remote = true;
-      cores = nearest_cores(node, usable, device);
-    }
-    ranks_of[std::move(cores)].push_back(rank);
+    ranks_of[local[rank]].push_back(rank);
   }
   std::vector<Group> groups;
+  groups.reserve(ranks_of.size());
   for (auto const& [cores, ranks] : ranks_of) groups.push_back({cores, ranks});
   for (Group& group : separate(std::move(groups))) {
     order_ranks(node, usable, devices, group);
     divide(group, shares);
+  }
+  for (std::size_t rank = 0; rank < devices.size(); ++rank) {
+    shares[rank].remote = !without(shares[rank].cores, local[rank]).empty();
   }
   return shares;
 }

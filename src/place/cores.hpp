@@ -15,7 +15,7 @@ struct CoreShare {
   std::vector<std::size_t> cores;  ///< indices into the usable cores, ascending; never empty
   std::size_t domain = 0;          ///< cores that its group of ranks has to share out
   int sharers = 1;       ///< ranks that have the same core; above 1: fewer cores than ranks
-  bool remote = false;   ///< no allowed core is beside the device
+  bool remote = false;   ///< some cores are not beside the device
   bool unknown = false;  ///< nobody knows which cores are beside the device
 };
 

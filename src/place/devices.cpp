@@ -41,6 +41,7 @@ std::vector<int> assign_devices(model::Node const& node, int ranks) {
   if (devices == 0) return std::vector<int>(static_cast<std::size_t>(ranks), -1);
   if (ranks < devices) return spread(node, ranks);
   std::vector<int> chosen;
+  chosen.reserve(static_cast<std::size_t>(ranks));
   for (int rank = 0; rank < ranks; ++rank) {
     chosen.push_back(static_cast<int>(static_cast<long long>(rank) * devices / ranks));
   }

@@ -35,6 +35,7 @@ std::vector<int> numas_of(std::vector<UsableCore> const& usable, CoreShare const
     if (usable[core].core->numa >= 0) ++count[usable[core].core->numa];
   }
   std::vector<int> numas;
+  numas.reserve(count.size());
   for (auto const& [numa, cores] : count) numas.push_back(numa);
   std::stable_sort(numas.begin(), numas.end(), [&](int a, int b) { return count[a] > count[b]; });
   return numas;

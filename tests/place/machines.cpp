@@ -79,6 +79,7 @@ model::Node dgx() {
 
 std::vector<model::LocalRank> ranks(model::Node const& node, int count) {
   std::vector<model::LocalRank> made;
+  made.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) made.push_back({i, node.allowed});
   return made;
 }

@@ -1,7 +1,5 @@
 // SPDX-FileCopyrightText: The Berth contributors
 // SPDX-License-Identifier: Apache-2.0
-#include <chrono>
-#include <numeric>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,7 +18,6 @@ using test::ranks;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::IsEmpty;
-using testing::Not;
 
 model::NodePlan plan(model::Node const& node, int count, model::Policy const& policy = {}) {
   auto result = place::plan_node(node, ranks(node, count), policy);
@@ -204,6 +201,20 @@ TEST(Plan, KnowsADeviceByItsPackageWhenThatIsAll) {
   auto const result = place::plan_node(node, ranks(node, 2), {});
   EXPECT_THAT(cpus(result), ElementsAre("4-5", "6-7"));
   EXPECT_THAT(result.placements[0].flags, IsEmpty());
+}
+
+TEST(Plan, SaysWhoLeavesHisNodeWhenAPackageIsTooCrowded) {
+  model::Node node = machine({2, 2, 2, 1});
+  test::add_gpu(node, "0000:01:00.0", 2);
+  test::add_gpu(node, "0000:02:00.0", -1);
+  node.devices[1].package = 1;
+  node.allowed = {4, 5, 6};  // the second device has one core of its own for three ranks
+  auto const result = place::plan_node(node, ranks(node, 6), {});
+  for (auto const& placement : result.placements) {
+    bool const away = placement.device == "0000:01:00.0" && placement.cpus == "6";
+    EXPECT_THAT(placement.flags, Contains("cpu-shared"));
+    EXPECT_EQ(testing::Value(placement.flags, Contains("remote-cores")), away) << placement.cpus;
+  }
 }
 
 TEST(Plan, PutsRanksOnTheCacheBesideTheirDevices) {

@@ -20,6 +20,7 @@ using namespace berth;
 
 std::size_t check(std::string const& file, model::Node const& node, int ranks, bool smt) {
   std::vector<model::LocalRank> group;
+  group.reserve(static_cast<std::size_t>(ranks));
   for (int i = 0; i < ranks; ++i) group.push_back({i, node.allowed});
   model::Policy policy;
   policy.smt = smt;

@@ -21,7 +21,7 @@ using sys::ChildEnd;
 
 TEST(Child, ReturnsWhatTheWorkReturns) {
   std::string const large(3'000'000, 'x');
-  auto const result = sys::run_in_child([&] { return large; }, {});
+  auto const result = sys::run_in_child([&] { return std::string(large); }, {});
   EXPECT_EQ(result.end, ChildEnd::done);
   EXPECT_EQ(result.output, large);
   EXPECT_EQ(sys::run_in_child([] { return std::string(); }, {}).end, ChildEnd::done);
