@@ -38,7 +38,7 @@ std::vector<std::string> words(Action const& action) {
     list.push_back(text_of(action.op));
   } else {
     list.emplace_back("broadcast");
-    list.push_back("root " + std::to_string(action.root));
+    list.push_back("from rank " + std::to_string(action.root));
   }
   return list;
 }
@@ -89,7 +89,8 @@ void expect_found(Way const& way, Case const& one, int odd) {
   });
   EXPECT_TRUE(intact) << "wrote beside a buffer";
   std::vector<Outcome> const all = gather(mine);
-  EXPECT_TRUE(agreed(all, Errc::mismatch, deadline));
+  if (world_rank() != 0) return;  // all ranks know the same
+  ASSERT_TRUE(agreed(all, Errc::mismatch, deadline));
   std::string const text = plain_numbers(all[0].text);
   for (Action const& action : {one.common, one.odd})
     for (std::string const& word : words(action))

@@ -188,6 +188,21 @@ int one_rank_dies() {
   for (;;) comm.barrier();
 }
 
+/// The last rank computes for ever and never comes to Berth.
+int one_rank_missing() {
+  MPI_Init(nullptr, nullptr);
+  int rank = 0;
+  int size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (rank == size - 1) {
+    sleep(20);
+    return 0;
+  }
+  berth::Communicator comm(MPI_COMM_WORLD);
+  return 0;
+}
+
 /// Start-up only.
 int starts() {
   berth::Communicator comm(MPI_COMM_WORLD);
@@ -212,6 +227,7 @@ int main(int argc, char** argv) {
       {"body-throws-other", body_throws_other},
       {"one-rank-throws", one_rank_throws},
       {"one-rank-dies", one_rank_dies},
+      {"one-rank-missing", one_rank_missing},
       {"starts", starts},
   };
   auto const mode = argc > 1 ? modes.find(argv[1]) : modes.end();

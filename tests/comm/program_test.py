@@ -9,6 +9,7 @@ import os
 import re
 import socket
 import sys
+import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from job import blames, check, files_of_berth, run, run_cases  # noqa: E402
@@ -30,8 +31,9 @@ def program(ranks, *arguments, limit=20, env=None):
 
 
 def berth_lines(stderr):
-    """Lines of Berth's on stderr."""
-    return [line for line in stderr.splitlines() if line.startswith("berth")]
+    """Lines of Berth's on stderr, without those of its log."""
+    return [line for line in stderr.splitlines()
+            if line.startswith("berth") and not re.search(r": (warn|info): ", line)]
 
 
 def fine(mode, ranks, *arguments):
@@ -73,7 +75,7 @@ def outlives_mpi():
     """A communicator in a static object: no crash, no hang, one line per rank."""
     code, _, err, report = program(2, "outlives-mpi")
     check(code == 0, f"exit code {code}, not 0", report)
-    check(1 <= len(berth_lines(err)) <= 2, "not one log line of each rank", report)
+    check(err.count("without close()") == 2, "not one log line of each rank", report)
 
 
 def after_finalize():
@@ -166,6 +168,20 @@ def one_rank_dies(how, word, on_lost):
     return case
 
 
+def one_rank_missing(on_lost):
+    """A rank that never comes to Berth is named when start-up's deadline is over."""
+    def case():
+        began = time.monotonic()
+        code, _, err, report = program(3, "one-rank-missing", limit=15,
+                                       env={"BERTH_INIT_DEADLINE": "2s", "BERTH_ON_LOST": on_lost})
+        check(time.monotonic() - began < 8, "later than 8 s", report)
+        check(code != 0, "exit code 0", report)
+        lines = berth_lines(err)
+        check(len(lines) == 1, f"{len(lines)} lines, not one per job", report)
+        check(re.findall(r"rank (\d+)", lines[0]) == ["2"], "not rank 2 is named", report)
+    return case
+
+
 def unbearable_variable():
     """A bad variable: one line, exit 2, within two seconds, for three ranks."""
     code, _, err, report = program(3, "starts", limit=4, env={"BERTH_BACKEND": "fast"})
@@ -218,6 +234,8 @@ def cases():
     for how, word in (("9", "dead"), ("11", "dead"), ("exit", "dead")):
         for on_lost in ("raise", "exit"):
             yield f"one rank dies ({how}), on_lost {on_lost}", one_rank_dies(how, word, on_lost)
+    for on_lost in ("raise", "exit"):
+        yield f"one rank never comes, on_lost {on_lost}", one_rank_missing(on_lost)
     yield "a bad variable", unbearable_variable
     yield "no memfd on one rank", denied(1, "memfd_create", 2, True)
     yield "no memfd on rank 0", denied(0, "memfd_create", 3, True)
