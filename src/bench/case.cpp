@@ -18,9 +18,9 @@ namespace {
 /// Long enough that reading the clock and the end of a barrier do not matter.
 constexpr double batch_us = 200;
 constexpr int longest_batch = 4096;
-constexpr int fewest_rounds = 20;
+/// Rounds between two looks at the clock, and so the fewest that are made.
+constexpr int rounds_at_once = 20;
 constexpr int most_rounds = 400;
-constexpr int trial_rounds = 2;
 
 constexpr std::size_t out_of_place = 0;
 constexpr std::size_t in_place = 1;
@@ -107,15 +107,20 @@ void Case::round(bool is_reversed) {
   }
 }
 
-int Case::count_rounds() {
-  if (plan_.iterations) return *plan_.iterations;
+void Case::run_rounds() {
+  int done = 0;
   base::nanoseconds const start = clock_.now();
-  for (int i = 0; i < trial_rounds; ++i) round(i % 2 == 1);
-  std::vector<double> time = {microseconds(clock_.now() - start) / trial_rounds};
-  slowest(time);
-  for (Variant& variant : variants_) variant.samples.clear();
-  double const rounds = seconds_ * 1e6 / std::max(time.front(), 1.0);
-  return static_cast<int>(std::clamp(rounds, double{fewest_rounds}, double{most_rounds}));
+  for (;;) {
+    int const next = std::min(plan_.iterations.value_or(most_rounds) - done, rounds_at_once);
+    for (int i = 0; i < next; ++i, ++done) round(done % 2 == 1);
+    if (done == plan_.iterations.value_or(most_rounds)) return;
+    if (plan_.iterations) continue;
+    // The clocks differ; the slowest rank decides for all whether there is time for more.
+    std::vector<double> elapsed = {microseconds(clock_.now() - start)};
+    slowest(elapsed);
+    double const with_more = elapsed.front() * (done + rounds_at_once) / done;
+    if (with_more > seconds_ * 1e6) return;
+  }
 }
 
 model::Measured Case::measured(Variant const& variant) const {
@@ -135,8 +140,7 @@ model::Result Case::measure() {
     for (Variant& variant : variants_) check(variant, number++);
   }
   warm_up();
-  int const rounds = count_rounds();
-  for (int i = 0; i < rounds; ++i) round(i % 2 == 1);
+  run_rounds();
   for (Variant& variant : variants_) slowest(variant.samples);
 
   model::Result result;

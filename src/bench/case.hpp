@@ -41,7 +41,7 @@ class Case {
   /// Microseconds per operation of one batch on this rank.
   double time_batch(Variant const& variant);
   void round(bool is_reversed);
-  [[nodiscard]] int count_rounds();
+  void run_rounds();
   /// Replaces each value by the largest of all ranks.
   void slowest(std::vector<double>& values);
   [[nodiscard]] model::Measured measured(Variant const& variant) const;

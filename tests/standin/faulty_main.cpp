@@ -141,7 +141,8 @@ bool is_main_thread(int signal) {
 
 void loop_forever(int signal) {
   if (!is_main_thread(signal)) return;
-  for (unsigned volatile turn = 0;; turn = turn + 1) {
+  std::sig_atomic_t volatile turning = 1;
+  while (turning != 0) {
   }
 }
 
