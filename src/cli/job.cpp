@@ -61,6 +61,7 @@ Job::Job(Arguments const& arguments, base::Environment const& environment,
       deadline_(deadline_of(arguments, environment)) {
   if (probe_ && !seams.probe) seams.probe = [this] { return probe_->sample(); };
   seams.before_end = [this](ledger::Verdict const& verdict) { last_words_.say(verdict); };
+  seams.first_data = arguments.verb != Verb::verify;
   report_.ranks = step.size.value_or(0);
   impl_ = std::make_unique<Communicator::Impl>(
       MPI_COMM_WORLD, options_of(arguments, environment, deadline_), std::move(seams));

@@ -24,12 +24,6 @@ std::string note_of(verification::Outcome const& outcome) {
 
 int verify(Job& job, VerifyOptions const& options, Output& output) {
   model::VerifyReport report = job.report();
-  // The first coded collective belongs to the data phase that follows.
-  double first_seconds = 0;
-  if (!report.phases.empty() && report.phases.back().name == "data") {
-    first_seconds = report.phases.back().seconds;
-    report.phases.pop_back();
-  }
   output.text(report::verify_header(report, BERTH_VERSION_TEXT, job.deadline()));
   for (PhaseTime const& phase : report.phases) output.text(report::phase_line(phase));
 
@@ -37,7 +31,7 @@ int verify(Job& job, VerifyOptions const& options, Output& output) {
   verification::Outcome const outcome = verification::check(job.impl(), options);
   double const seconds =
       std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  report.phases.push_back({"data", first_seconds + seconds, note_of(outcome)});
+  report.phases.push_back({"data", seconds, note_of(outcome)});
   report.findings = outcome.findings;
   report.ok = report.findings.empty();
 

@@ -14,6 +14,9 @@ namespace berth::comm {
 struct Seams {
   /// Wraps the communicator's data backend (tests: a double that flips bits while armed).
   std::function<std::unique_ptr<coll::Backend>(std::unique_ptr<coll::Backend>)> wrap_backend;
+  /// Whether start-up ends with the first coded collective, which fails the communicator when data
+  /// arrives changed. `berth verify` does without: it checks thoroughly and says whose data it is.
+  bool first_data = true;
   /// Is the main thread alive inside MPI? (CLI: a sys::ThreadProbe.)
   std::function<bool()> probe;
   /// Called by the one speaking rank after its line, before the process ends.

@@ -87,7 +87,7 @@ void Communicator::Impl::State::start(MPI_Comm parent) {
   step(ledger::Phase::plan, [this] { return plan(); });
   step(ledger::Phase::bind, [this] { return bind(); });
   step(ledger::Phase::connect, [this] { return connect(); });
-  step(ledger::Phase::data, [this] { return first_data(); });
+  if (seams.first_data) step(ledger::Phase::data, [this] { return first_data(); });
   watch->set_limits(
       {settings.op_deadline.value_or(report_after), settings.op_deadline.has_value()});
   ledger->set_phase(ledger::Phase::running);
