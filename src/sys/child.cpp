@@ -30,6 +30,13 @@ constexpr char tag_threw = 'T';
 // Last byte, so that a cut answer cannot look complete.
 constexpr char tag_end = 'E';
 
+// Sanitizers reserve terabytes of address space, which no limit could allow for.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool is_sanitized = true;
+#else
+constexpr bool is_sanitized = false;
+#endif
+
 void limit(int resource, rlim_t value) {
   rlimit const limits{value, value};
   setrlimit(static_cast<__rlimit_resource>(resource), &limits);
@@ -56,10 +63,7 @@ void confine(ChildLimits const& limits, pid_t parent) {
   timer.it_value.tv_usec = limits.cpu.count() % 1000 * 1000;
   setitimer(ITIMER_PROF, &timer, nullptr);
   limit(RLIMIT_CPU, static_cast<rlim_t>(limits.cpu.count() / 1000 + 1));
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  // Sanitizers reserve terabytes of address space.
-  limit(RLIMIT_AS, address_space_bytes() + limits.memory_bytes);
-#endif
+  if (!is_sanitized) limit(RLIMIT_AS, address_space_bytes() + limits.memory_bytes);
   int const null = ::open("/dev/null", O_RDWR | O_CLOEXEC);
   for (int stream = 0; null >= 0 && stream <= 2; ++stream) dup2(null, stream);
 }

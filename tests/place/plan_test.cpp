@@ -62,8 +62,7 @@ TEST(Plan, GivesEveryRankItsDeviceAndItsCardOnAnEightGpuNode) {
 }
 
 TEST(Plan, KeepsTheRulesForManyRankCounts) {
-  for (int const count : {1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 24, 112, 113, 250})
-    plan(test::dgx(), count);
+  for (int const count : {1, 2, 3, 4, 5, 7, 8, 9, 16, 113}) plan(test::dgx(), count);
 }
 
 TEST(Plan, TakesBlocksOfRanksPerDeviceWhenThereAreMore) {
