@@ -58,29 +58,24 @@ TEST_F(Huge, AllReduceInPlace) {
   comm.close();
 }
 
-TEST_F(Huge, Broadcast) {
-  Communicator comm = open(ways[0], MPI_COMM_WORLD, std::chrono::seconds(120));
+void check_broadcast(Way const& way, std::int32_t* data) {
+  Communicator comm = open(way, MPI_COMM_WORLD, std::chrono::seconds(120));
   int const root = comm.size() - 1;
-  for (std::size_t i = 0; i < count; ++i) data_[i] = comm.rank() == root ? pattern(7, i) : -1;
-  comm.broadcast(data_.get(), count, root);
+  for (std::size_t i = 0; i < count; ++i) data[i] = comm.rank() == root ? pattern(7, i) : -1;
+  comm.broadcast(data, count, root);
   std::size_t wrong = 0;
-  for (std::size_t i = 0; i < count; ++i) wrong += data_[i] == pattern(7, i) ? 0 : 1;
+  for (std::size_t i = 0; i < count; ++i) wrong += data[i] == pattern(7, i) ? 0 : 1;
   EXPECT_EQ(wrong, 0U);
   comm.close();
 }
 
-TEST_F(Huge, AllReduceByTheReference) {
-  Communicator comm = open(ways[3], MPI_COMM_WORLD, std::chrono::seconds(120));
-  for (std::size_t i = 0; i < count; ++i) data_[i] = pattern(comm.rank(), i);
-  comm.all_reduce(data_.get(), data_.get(), count, Op::max);
-  std::size_t wrong = 0;
-  for (std::size_t i = 0; i < count; ++i) {
-    std::int32_t largest = pattern(0, i);
-    for (int rank = 1; rank < comm.size(); ++rank) largest = std::max(largest, pattern(rank, i));
-    wrong += data_[i] == largest ? 0 : 1;
-  }
-  EXPECT_EQ(wrong, 0U);
-  comm.close();
+TEST_F(Huge, Broadcast) {
+  check_broadcast(ways[0], data_.get());
+}
+
+// Its all_reduce would need as much memory again inside MPI.
+TEST_F(Huge, BroadcastByTheReference) {
+  check_broadcast(ways[3], data_.get());
 }
 
 }  // namespace
