@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: The Berth contributors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <cstring>
 #include <vector>
 
 #include <cpu/arrivals.hpp>
+#include <cpu/copy_line.hpp>
 #include <cpu/mismatch.hpp>
 
 namespace berth::cpu {
@@ -42,27 +42,8 @@ Vote strayed(std::vector<Vote> const& votes) {
 }  // namespace
 
 void Arrivals::post(void const* payload, std::size_t bytes) {
-  Line* const lines = own_lines();
-  auto const* const data = static_cast<std::byte const*>(payload);
-  std::size_t const count = bytes == 0 ? 1 : (bytes + line_payload - 1) / line_payload;
-  // The first line goes last: whoever sees it finds the others on their way.
-  for (std::size_t line = count; line-- > 0;) {
-    std::size_t const at = line * line_payload;
-    if (bytes - at >= line_payload) {
-      std::memcpy(lines[line].payload, data + at, line_payload);
-    } else if (bytes > at) {
-      std::memcpy(lines[line].payload, data + at, bytes - at);
-    }
-    lines[line].flag.store(expected_, std::memory_order_release);
-  }
-  own_next();
-}
-
-void Arrivals::await_previous() {
-  for (int other = 1; other < context_.local_size; ++other) {
-    await((context_.local + other) % context_.local_size);
-  }
-  known_entered_ = sequence_;
+  copy_line(own_line()->payload, static_cast<std::byte const*>(payload), bytes);
+  post();
 }
 
 void Arrivals::check(std::uint64_t seen) const {
@@ -76,7 +57,7 @@ void Arrivals::report() const {
     votes.clear();
     for (int local = 0; local < context_.local_size; ++local) {
       std::uint64_t const flag =
-          context_.segment.lines(local, parity())->flag.load(std::memory_order_acquire);
+          context_.segment.line(local, parity())->flag.load(std::memory_order_acquire);
       if (local == context_.local) {
         votes.push_back({local, fingerprint()});
       } else if (static_cast<std::uint32_t>(flag >> 32) == sequence_) {

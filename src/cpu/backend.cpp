@@ -51,16 +51,17 @@ CpuBackend::CpuBackend(Setup const& setup)
     : context_(make_context(setup)),
       arrivals_(context_),
       hosts_(context_, arrivals_, setup.lane),
-      small_(context_, arrivals_, hosts_),
-      ring_(context_, arrivals_, hosts_),
-      line_bytes_max_(std::min(Small::line_capacity, fullest_host(setup.topology) <= 2
-                                                         ? setup.tuning.line_bytes_max_2
-                                                         : setup.tuning.line_bytes_max_many)),
+      stores_(context_, !hosts_.is_needed()),
+      small_(context_, arrivals_, hosts_, stores_),
+      ring_(context_, arrivals_, hosts_, stores_),
+      line_bytes_max_(std::min(Small::line_capacity, setup.tuning.line_bytes_max)),
       flat_bytes_max_(flat_limit(setup.tuning, fullest_host(setup.topology))) {}
 
 coll::Design CpuBackend::design_for(model::Descriptor const& op) const {
   // In elements first: count * size may not fit.
-  if (op.count > flat_bytes_max_ / size_of(op.type)) return coll::Design::ring;
+  if (op.count > (size_of(op.type) == 4 ? flat_bytes_max_ / 4 : flat_bytes_max_ / 8)) {
+    return coll::Design::ring;
+  }
   std::size_t const bytes = op.count * size_of(op.type);
   switch (context_.tuning.design) {
     case coll::Design::automatic:

@@ -9,6 +9,7 @@
 #include <cpu/hosts.hpp>
 #include <cpu/ring.hpp>
 #include <cpu/small.hpp>
+#include <cpu/stores.hpp>
 
 namespace berth::cpu {
 
@@ -56,6 +57,7 @@ class CpuBackend final : public coll::Backend {
   Context context_;
   Arrivals arrivals_;
   Hosts hosts_;
+  Stores stores_;
   Small small_;
   Ring ring_;
   std::size_t line_bytes_max_;

@@ -46,6 +46,18 @@ struct Context {
   void set_mark(Mark which, std::uint64_t count) const {
     segment.mark(local, which).store(count, std::memory_order_release);
   }
+  /// Fetches the cache lines of own memory for writing, without waiting. The peers' caches hold
+  /// lines that they have read; taking them back ahead of the next operation spares it one way
+  /// between the cores of two. Only when nobody reads them any more, or they bounce.
+  static void take_back(std::byte const* memory, std::size_t bytes) {
+#if defined(__x86_64__)
+    for (std::size_t at = 0; at < bytes; at += sizeof(Line)) {
+      asm volatile("prefetchw %0" : : "m"(memory[at]));
+    }
+#else
+    for (std::size_t at = 0; at < bytes; at += sizeof(Line)) __builtin_prefetch(memory + at, 1);
+#endif
+  }
   /// A long operation has done a block.
   void step() const {
     if (ledger != nullptr) ledger->step();

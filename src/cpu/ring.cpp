@@ -18,10 +18,11 @@ std::size_t divide_up(std::size_t value, std::size_t by) {
 
 }  // namespace
 
-Ring::Ring(Context const& context, Arrivals& arrivals, Hosts& hosts)
+Ring::Ring(Context const& context, Arrivals& arrivals, Hosts& hosts, Stores& stores)
     : context_(context),
       arrivals_(arrivals),
       hosts_(hosts),
+      stores_(stores),
       parts_(hosts.lanes()),
       is_lane_(context.local < hosts.lanes()),
       lag_(hosts.is_needed() ? 1 : 0),
@@ -39,8 +40,13 @@ Ring::Cut Ring::cut_all_reduce() const {
   std::size_t const room =
       std::min(context_.tuning.slice_bytes, context_.tuning.slot_bytes / parts);
   std::size_t const most = std::max(room / line_bytes, std::size_t{1}) * grain;
-  // Equal blocks: a short last one would leave the pipeline unbalanced.
-  std::size_t const blocks = std::max(divide_up(cut.total, most * parts), std::size_t{1});
+  // Two blocks at least, because the pipeline hides the copies of one behind the reduction of
+  // another; equal ones, because a short last one would leave it unbalanced.
+  std::size_t const least =
+      std::min(most, std::max(context_.tuning.slice_bytes_min / cut.element, grain));
+  std::size_t const blocks =
+      std::max({divide_up(cut.total, most * parts),
+                std::min(divide_up(cut.total, least * parts), std::size_t{2}), std::size_t{1}});
   cut.slice =
       std::max(divide_up(divide_up(cut.total, blocks * parts), grain), std::size_t{1}) * grain;
   cut.block = cut.slice * parts;
@@ -65,10 +71,15 @@ void Ring::all_reduce(void const* in, void* out) {
   Cut const cut = cut_all_reduce();
   arrivals_.post();
   free_own_slots();
+  stores_.begin(cut.total * cut.element);
+  is_streamed_ = stores_.is_streamed();
+  stores_.start();
   for (std::uint64_t block = 0; block < std::min(ahead_, cut.blocks); ++block) {
     copy_in(cut, block, in);
   }
+  stores_.stop();
   arrivals_.await_all();
+  stores_.start();
   for (std::uint64_t turn = 0; turn < cut.blocks + lag_ + 1; ++turn) {
     if (turn + ahead_ < cut.blocks) copy_in(cut, turn + ahead_, in);
     if (turn < cut.blocks && is_lane_) reduce(cut, turn, in, out);
@@ -79,10 +90,12 @@ void Ring::all_reduce(void const* in, void* out) {
     context_.step();
   }
   next_block_ += cut.blocks;
+  stores_.stop();
+  stores_.end();
 }
 
 void Ring::store_shared(void* to, void const* from, std::size_t bytes) const {
-  if (context_.tuning.store == coll::Store::streamed) {
+  if (is_streamed_) {
     context_.kernels->stream_copy(to, from, bytes);
   } else {
     std::memcpy(to, from, bytes);
@@ -139,7 +152,7 @@ void Ring::reduce_both(void* out, void* result, std::size_t count) {
   model::Descriptor const& operation = arrivals_.operation();
   auto const type = static_cast<int>(operation.type);
   auto const op = static_cast<int>(operation.op);
-  if (context_.tuning.store == coll::Store::streamed) {
+  if (is_streamed_) {
     context_.kernels->reduce_twice[type][op](out, result, sources_.data(), context_.local_size,
                                              count);
     return;
@@ -205,6 +218,7 @@ void Ring::broadcast(void* buffer) {
   cut.block = cut.slice;
   cut.blocks = std::max(divide_up(cut.total, cut.block), std::size_t{1});
   int const source = hosts_.representative(operation.root);
+  is_streamed_ = stores_.is_streamed(cut.total * cut.element);
   arrivals_.post();
   if (context_.local == source) {
     free_own_slots();

@@ -7,6 +7,7 @@
 #include <cpu/arrivals.hpp>
 #include <cpu/context.hpp>
 #include <cpu/hosts.hpp>
+#include <cpu/stores.hpp>
 
 namespace berth::cpu {
 
@@ -37,7 +38,7 @@ namespace berth::cpu {
 /// slice is read and written in 2 to 4, and blocks do not overlap.
 class Ring {
  public:
-  Ring(Context const& context, Arrivals& arrivals, Hosts& hosts);
+  Ring(Context const& context, Arrivals& arrivals, Hosts& hosts, Stores& stores);
 
   // Each is called after Arrivals::enter().
 
@@ -74,10 +75,12 @@ class Ring {
   Context const& context_;
   Arrivals& arrivals_;
   Hosts& hosts_;
+  Stores& stores_;
   int parts_;
   bool is_lane_;  ///< this rank reduces a slice
   std::uint64_t lag_;
   std::uint64_t ahead_;
+  bool is_streamed_ = false;      ///< how this operation stores into shared memory
   std::uint64_t next_block_ = 0;  ///< number of the next operation's first block
   std::uint64_t source_end_ = 0;  ///< end of the own last broadcast; 0: all have taken it
   std::vector<void const*> sources_;

@@ -24,9 +24,10 @@ Segment::Segment(std::byte* memory, coll::Tuning const& tuning)
       slots_(static_cast<std::uint64_t>(std::max(tuning.ring_slots, 4))),
       slots_offset_(flat_offset + 2 * flat_bytes_),
       results_offset_(slots_offset_ + slots_ * slot_bytes_),
-      // One page more staggers the regions, so that the same slot of many ranks does not fall into
-      // the same cache sets.
-      region_bytes_(results_offset_ + slots_ * result_bytes_ + page) {}
+      // The last term staggers the regions: the same place of two ranks must neither fall into the
+      // same cache set nor differ by whole pages, or a load of one seems to follow a store to the
+      // other in the store buffer.
+      region_bytes_(results_offset_ + slots_ * result_bytes_ + page + page / 2 + 128) {}
 
 std::size_t Segment::bytes(int local_size, coll::Tuning const& tuning) {
   return static_cast<std::size_t>(local_size) * Segment(nullptr, tuning).region_bytes_;

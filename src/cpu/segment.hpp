@@ -12,7 +12,7 @@
 /// pointers, and every offset follows from the number of local ranks and the tuning.
 ///
 /// One region per local rank, written by its owner alone:
-///   lines    two sets (parity of the sequence) of cache lines: 8 bytes of flag, 56 of payload
+///   lines    two (parity of the sequence) cache lines: 8 bytes of flag, 56 of payload
 ///   marks    ring progress, one cache line each
 ///   flat     two buffers (parity of the sequence)
 ///   slots    the owner's input of a ring block, for the ranks that reduce it
@@ -20,7 +20,6 @@
 namespace berth::cpu {
 
 inline constexpr std::size_t line_payload = 56;
-inline constexpr std::size_t lines_per_set = 16;
 
 /// One cache line. The flag is sequence << 32 | fingerprint and is stored (release) after the
 /// payload; who has loaded it (acquire) may read the payload.
@@ -35,6 +34,7 @@ enum class Mark : int {
   copied,   ///< its input of so many blocks is in its slots
   reduced,  ///< so many of its results are complete
   taken,    ///< it has copied so many blocks of broadcasts out of the source's slots
+  stores,   ///< of local rank 0, not a count: bit c says that size class c is streamed
 };
 
 /// Address arithmetic over one host's segment. Does not own the memory.
@@ -46,9 +46,8 @@ class Segment {
   /// Bytes for a host with `local_size` ranks; at most 4 MiB per rank with the default tuning.
   static std::size_t bytes(int local_size, coll::Tuning const& tuning);
 
-  /// The lines of one parity: lines_per_set of them, adjacent.
-  [[nodiscard]] Line* lines(int local, unsigned parity) const {
-    return reinterpret_cast<Line*>(region(local) + parity * lines_stride);
+  [[nodiscard]] Line* line(int local, unsigned parity) const {
+    return reinterpret_cast<Line*>(region(local) + parity * line_stride);
   }
   [[nodiscard]] std::atomic<std::uint64_t>& mark(int local, Mark which) const {
     return *reinterpret_cast<std::atomic<std::uint64_t>*>(
@@ -71,11 +70,11 @@ class Segment {
  private:
   // 128 bytes between what different ranks or phases write: the adjacent-line prefetcher pairs
   // lines, and a pair with two writers would bounce.
-  static constexpr std::size_t lines_stride = lines_per_set * sizeof(Line) + 128;
-  static constexpr std::size_t marks_offset = 2 * lines_stride + 128;
+  static constexpr std::size_t line_stride = 128;
+  static constexpr std::size_t marks_offset = 2 * line_stride;
   static constexpr std::size_t mark_stride = 128;
   static constexpr std::size_t flat_offset = 4096;
-  static_assert(marks_offset + 3 * mark_stride <= flat_offset);
+  static_assert(marks_offset + 4 * mark_stride <= flat_offset);
 
   [[nodiscard]] std::byte* region(int local) const {
     return memory_ + static_cast<std::size_t>(local) * region_bytes_;

@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <cstring>
 
+#include <cpu/copy_line.hpp>
 #include <cpu/small.hpp>
 
 namespace berth::cpu {
 
-Small::Small(Context const& context, Arrivals& arrivals, Hosts& hosts)
+Small::Small(Context const& context, Arrivals& arrivals, Hosts& hosts, Stores& stores)
     : context_(context),
       arrivals_(arrivals),
       hosts_(hosts),
+      stores_(stores),
       sources_(static_cast<std::size_t>(context.local_size)) {}
 
 std::size_t Small::bytes() const {
@@ -32,32 +34,19 @@ void Small::between_hosts(std::size_t count) {
 
 void Small::reduce_lines(void const* in, void* out) {
   arrivals_.await_all();
-  std::size_t const total = bytes();
-  std::size_t const element = size_of(arrivals_.operation().type);
-  kernel::ReduceFunction const reduce = reduce_function();
-  auto const own = static_cast<std::size_t>(context_.local);
-  for (std::size_t line = 0, at = 0; at < total; ++line, at += line_payload) {
-    for (std::size_t local = 0; local < sources_.size(); ++local) {
-      if (local == own) continue;
-      if (line > 0) arrivals_.await_line(static_cast<int>(local), line);
-      sources_[local] =
-          context_.segment.lines(static_cast<int>(local), arrivals_.parity())[line].payload;
-    }
-    sources_[own] = static_cast<std::byte const*>(in) + at;
-    reduce(static_cast<std::byte*>(out) + at, sources_.data(), context_.local_size,
-           std::min(line_payload, total - at) / element);
+  arrivals_.take_back_line();
+  for (int local = 0; local < context_.local_size; ++local) {
+    sources_[static_cast<std::size_t>(local)] =
+        local == context_.local ? in : context_.segment.line(local, arrivals_.parity())->payload;
   }
+  std::size_t const count = arrivals_.operation().count;
+  if (count > 0) reduce_function()(out, sources_.data(), context_.local_size, count);
 }
 
-void Small::read_lines(int local, void* out) {
+void Small::read_line(int local, void* out) {
   arrivals_.await(local);
-  std::size_t const total = bytes();
-  Line const* const lines = context_.segment.lines(local, arrivals_.parity());
-  for (std::size_t line = 0, at = 0; at < total; ++line, at += line_payload) {
-    if (line > 0) arrivals_.await_line(local, line);
-    std::memcpy(static_cast<std::byte*>(out) + at, lines[line].payload,
-                std::min(line_payload, total - at));
-  }
+  copy_line(static_cast<std::byte*>(out), context_.segment.line(local, arrivals_.parity())->payload,
+            bytes());
 }
 
 void Small::all_reduce_line(void const* in, void* out) {
@@ -71,7 +60,7 @@ void Small::all_reduce_line(void const* in, void* out) {
     if (bytes() > 0) std::memcpy(out, hosts_.work(0), bytes());
   } else {
     arrivals_.post(in, bytes());
-    read_lines(0, out);
+    read_line(0, out);
     arrivals_.all_have_entered();  // the leader has seen them all
   }
 }
@@ -83,7 +72,7 @@ void Small::broadcast_line(void* buffer) {
     hosts_.end_broadcast();
   } else {
     arrivals_.post();
-    read_lines(hosts_.representative(arrivals_.operation().root), buffer);
+    read_line(hosts_.representative(arrivals_.operation().root), buffer);
   }
 }
 
@@ -91,6 +80,7 @@ void Small::barrier() {
   if (!hosts_.is_needed()) {
     arrivals_.post();
     arrivals_.await_all();
+    arrivals_.take_back_line();
   } else if (is_leader()) {
     arrivals_.await_all();
     between_hosts(0);
@@ -104,11 +94,9 @@ void Small::barrier() {
 
 // Flat buffers.
 
-void Small::copy_to_flat(void const* data, std::size_t count) {
+void Small::copy_to_flat(void const* data, std::size_t count, bool is_streamed) {
   if (count == 0) return;
-  bool const is_streamed = context_.tuning.store == coll::Store::streamed &&
-                           count >= context_.tuning.stream_flat_from_bytes;
-  if (is_streamed) {
+  if (is_streamed && count >= context_.tuning.flat_store_from_bytes) {
     context_.kernels->stream_copy(arrivals_.own_flat(), data, count);
   } else {
     std::memcpy(arrivals_.own_flat(), data, count);
@@ -116,7 +104,6 @@ void Small::copy_to_flat(void const* data, std::size_t count) {
 }
 
 void Small::reduce_flats(void const* in, void* out) {
-  arrivals_.await_all();
   std::size_t const count = arrivals_.operation().count;
   for (int local = 0; local < context_.local_size; ++local) {
     sources_[static_cast<std::size_t>(local)] =
@@ -125,19 +112,40 @@ void Small::reduce_flats(void const* in, void* out) {
   if (count > 0) reduce_function()(out, sources_.data(), context_.local_size, count);
 }
 
+void Small::all_reduce_flat_on_one_host(void const* in, void* out) {
+  if (bytes() < context_.tuning.flat_store_from_bytes) {
+    copy_to_flat(in, bytes(), false);
+    arrivals_.post();
+    arrivals_.await_all();
+    arrivals_.take_back_line();
+    Context::take_back(context_.segment.flat(context_.local, arrivals_.parity() ^ 1U), bytes());
+    reduce_flats(in, out);
+    return;
+  }
+  stores_.begin(bytes());
+  stores_.start();
+  copy_to_flat(in, bytes(), stores_.is_streamed());
+  arrivals_.post();
+  stores_.stop();
+  arrivals_.await_all();
+  stores_.start();
+  reduce_flats(in, out);
+  stores_.stop();
+  stores_.end();
+}
+
 void Small::all_reduce_flat(void const* in, void* out) {
   if (!hosts_.is_needed()) {
-    copy_to_flat(in, bytes());
-    arrivals_.post();
-    reduce_flats(in, out);
+    all_reduce_flat_on_one_host(in, out);
   } else if (is_leader()) {
+    arrivals_.await_all();
     reduce_flats(in, hosts_.work(0));
     between_hosts(arrivals_.operation().count);
-    copy_to_flat(hosts_.work(0), bytes());
+    copy_to_flat(hosts_.work(0), bytes(), stores_.is_streamed(bytes()));
     arrivals_.post();
     if (bytes() > 0) std::memcpy(out, hosts_.work(0), bytes());
   } else {
-    copy_to_flat(in, bytes());
+    copy_to_flat(in, bytes(), stores_.is_streamed(bytes()));
     arrivals_.post();
     arrivals_.await(0);
     arrivals_.all_have_entered();
@@ -147,7 +155,7 @@ void Small::all_reduce_flat(void const* in, void* out) {
 
 void Small::broadcast_flat(void* buffer) {
   if (void const* const data = broadcast_between_hosts(buffer)) {
-    copy_to_flat(data, bytes());
+    copy_to_flat(data, bytes(), stores_.is_streamed(bytes()));
     arrivals_.post();
     if (data != buffer && bytes() > 0) std::memcpy(buffer, data, bytes());
     hosts_.end_broadcast();
@@ -155,8 +163,8 @@ void Small::broadcast_flat(void* buffer) {
     int const source = hosts_.representative(arrivals_.operation().root);
     arrivals_.post();
     arrivals_.await(source);
-    if (bytes() > 0)
-      std::memcpy(buffer, context_.segment.flat(source, arrivals_.parity()), bytes());
+    std::byte const* const flat = context_.segment.flat(source, arrivals_.parity());
+    if (bytes() > 0) std::memcpy(buffer, flat, bytes());
   }
 }
 

@@ -7,20 +7,21 @@
 #include <cpu/arrivals.hpp>
 #include <cpu/context.hpp>
 #include <cpu/hosts.hpp>
+#include <cpu/stores.hpp>
 
 namespace berth::cpu {
 
-/// Operations with one synchronisation, for messages that fit into the lines or the flat buffers.
+/// Operations with one synchronisation, for messages that fit into a line or the flat buffers.
 ///
 /// On one host everybody publishes its data and reduces everybody's, in rank order. With several
 /// hosts local rank 0 leads: it reduces its host's data, takes part between the hosts, and
 /// publishes the result in place of its own data, which nobody needs.
 class Small {
  public:
-  Small(Context const& context, Arrivals& arrivals, Hosts& hosts);
+  Small(Context const& context, Arrivals& arrivals, Hosts& hosts, Stores& stores);
 
-  /// Bytes that lines can carry.
-  static constexpr std::size_t line_capacity = lines_per_set * line_payload;
+  /// Bytes that a line can carry.
+  static constexpr std::size_t line_capacity = line_payload;
   /// Bytes that flat buffers can carry.
   [[nodiscard]] std::size_t flat_capacity() const { return context_.segment.flat_bytes(); }
 
@@ -38,8 +39,9 @@ class Small {
   [[nodiscard]] kernel::ReduceFunction reduce_function() const;
   void reduce_lines(void const* in, void* out);
   void reduce_flats(void const* in, void* out);
-  void read_lines(int local, void* out);
-  void copy_to_flat(void const* data, std::size_t count);
+  void read_line(int local, void* out);
+  void copy_to_flat(void const* data, std::size_t count, bool is_streamed);
+  void all_reduce_flat_on_one_host(void const* in, void* out);
   /// The leader's way to the other hosts, in place.
   void between_hosts(std::size_t count);
   /// Sends or fetches the data of a broadcast; returns where it is, null where the rank waits for
@@ -49,6 +51,7 @@ class Small {
   Context const& context_;
   Arrivals& arrivals_;
   Hosts& hosts_;
+  Stores& stores_;
   std::vector<void const*> sources_;
 };
 

@@ -25,21 +25,27 @@ struct Descriptor {
 };
 static_assert(sizeof(Descriptor) == 32);
 
-/// 32 bits that differ, with probability 1 - 2^-32, when two descriptors differ.
-constexpr std::uint32_t fingerprint(Descriptor const& d) noexcept {
-  // splitmix64's finaliser over the three words that identify an operation.
-  auto mix = [](std::uint64_t x) {
-    x ^= x >> 30;
-    x *= 0xbf58476d1ce4e5b9ULL;
-    x ^= x >> 27;
-    x *= 0x94d049bb133111ebULL;
-    return x ^ (x >> 31);
-  };
+/// splitmix64's finaliser: every bit of the argument moves every bit of the result.
+constexpr std::uint64_t mix(std::uint64_t x) noexcept {
+  x ^= x >> 30;
+  x *= 0xbf58476d1ce4e5b9ULL;
+  x ^= x >> 27;
+  x *= 0x94d049bb133111ebULL;
+  return x ^ (x >> 31);
+}
+
+/// A hash of everything but the number, so that the same call made again costs half.
+constexpr std::uint64_t call_hash(Descriptor const& d) noexcept {
   std::uint64_t const kind =
       static_cast<std::uint64_t>(d.collective) | static_cast<std::uint64_t>(d.type) << 8 |
       static_cast<std::uint64_t>(d.op) << 16 | static_cast<std::uint64_t>(d.backend) << 24 |
       static_cast<std::uint64_t>(static_cast<std::uint32_t>(d.root)) << 32;
-  return static_cast<std::uint32_t>(mix(d.number ^ mix(d.count ^ mix(kind))));
+  return mix(d.count ^ mix(kind));
+}
+
+/// 32 bits that differ, with probability 1 - 2^-32, when two descriptors differ.
+constexpr std::uint32_t fingerprint(Descriptor const& d) noexcept {
+  return static_cast<std::uint32_t>(mix(d.number ^ call_hash(d)));
 }
 
 }  // namespace berth::model

@@ -26,8 +26,7 @@ TEST(Segment, GivesEveryRankAndPurposeItsOwnLines) {
   std::vector<std::pair<std::byte*, std::size_t>> parts;
   for (int rank = 0; rank < 3; ++rank) {
     for (unsigned parity : {0U, 1U}) {
-      parts.emplace_back(reinterpret_cast<std::byte*>(segment.lines(rank, parity)),
-                         lines_per_set * sizeof(Line));
+      parts.emplace_back(reinterpret_cast<std::byte*>(segment.line(rank, parity)), sizeof(Line));
       parts.emplace_back(segment.flat(rank, parity), segment.flat_bytes());
     }
     for (Mark mark : {Mark::copied, Mark::reduced, Mark::taken}) {

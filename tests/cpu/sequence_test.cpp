@@ -66,8 +66,6 @@ void play(Job& job, Program const& program, unsigned seed) {
 
 coll::Tuning tight() {
   coll::Tuning tuning;
-  tuning.line_bytes_max_2 = 120;
-  tuning.line_bytes_max_many = 120;
   tuning.flat_bytes_max_2 = 4096;
   tuning.flat_bytes_max_4 = 4096;
   tuning.flat_bytes_max_many = 4096;
