@@ -59,6 +59,8 @@ class Watch::Watchdog {
   [[nodiscard]] bool somebody_is_debugged() const;
   [[nodiscard]] std::vector<RankView> look() const;
   [[nodiscard]] std::uint64_t moves() const;
+  /// False when its waiting thread does not wait: it loops elsewhere.
+  [[nodiscard]] bool has_beat(Peer const& peer) const;
   [[nodiscard]] bool is_in_mpi() const;
   /// True while nothing has happened since the last look.
   [[nodiscard]] bool is_unchanged() const;
