@@ -23,7 +23,7 @@ void send_into(int sender, int receiver, std::function<void()> const& operation)
   if (world_rank() == receiver)
     MPI_Irecv(buffer.data(), bytes, MPI_CHAR, sender, 3, MPI_COMM_WORLD, &request);
   if (world_rank() == sender) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));  // the receiver is in operation
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the receiver is in operation
     MPI_Send(buffer.data(), bytes, MPI_CHAR, receiver, 3, MPI_COMM_WORLD);
   }
   operation();
@@ -47,7 +47,7 @@ TEST(LegalProgram, SendsIntoRanksThatWait) {
   for (Way const& way : ways) {
     SCOPED_TRACE(way.name);
     Communicator comm = open(way);
-    for (std::size_t const count : {1, 300, 500000}) {
+    for (std::size_t const count : {1, 500000}) {
       std::vector<std::int64_t> data(count);
       both_directions("all_reduce", [&] {
         data.assign(count, comm.rank() + 1);

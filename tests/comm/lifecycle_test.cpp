@@ -234,7 +234,7 @@ void expect_aborted(Way const& way, int leaver, bool late, Leave&& leave) {
   std::optional<Communicator> comm;
   if (world_rank() == leaver) {
     comm.emplace(open(way));
-    if (late) std::this_thread::sleep_for(std::chrono::milliseconds(100));  // the others wait
+    if (late) std::this_thread::sleep_for(std::chrono::milliseconds(30));  // the others wait
     leave(comm);
   } else {
     double started = 0;
@@ -242,7 +242,7 @@ void expect_aborted(Way const& way, int leaver, bool late, Leave&& leave) {
       auto const start = std::chrono::steady_clock::now();
       comm.emplace(open(way));
       started = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-      if (!late) std::this_thread::sleep_for(std::chrono::milliseconds(100));
+      if (!late) std::this_thread::sleep_for(std::chrono::milliseconds(30));
       expect_right(*comm);
     });
     EXPECT_EQ(outcome.errc(), Errc::aborted) << outcome.text;

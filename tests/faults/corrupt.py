@@ -27,6 +27,7 @@ def verify(ranks, env):
         document = json.loads(out)
     except ValueError:
         raise AssertionError(f"stdout is no JSON document\n{report}") from None
+    check("findings" in document, "no findings in the document", report)
     return code, document, report
 
 
@@ -58,14 +59,23 @@ def flipped(ranks, victim, kind, size, offset, bit):
 
 
 def once(ranks):
-    """A fault that does not come again is found and nobody is accused."""
+    """A fault that does not come again is found and nobody is accused. Where the operation is min or
+    max the flip may be invisible, so it is tried at several operations."""
     def case():
-        env = {"FAULTY_RANK": "1", "FAULTY_TIMES": "1", "FAULTY_AFTER": "7"}
-        code, document, report = verify(ranks, env)
-        check(code == 1 and document["ok"] is False, f"exit code {code}, not 1", report)
-        check([finding["rank"] for finding in document["findings"]] == [-1], "a rank is accused",
-              report)
-        check("not identifiable" in report, 'not "not identifiable"', report)
+        seen = 0
+        for after in range(5):
+            code, document, report = verify(ranks, {"FAULTY_RANK": "1", "FAULTY_TIMES": "1",
+                                                    "FAULTY_AFTER": str(after)})
+            if code == 0:
+                check(document["ok"] is True and not document["findings"], "exit 0, not ok", report)
+                continue
+            seen += 1
+            check(code == 1 and document["ok"] is False, f"exit code {code}, not 1", report)
+            check([finding["rank"] for finding in document["findings"]] == [None],
+                  "a rank is accused", report)
+            check("not identifiable" in report, 'not "not identifiable"', report)
+        check(seen, "5 flipped bits and none was found")
+        return f"{seen} of 5 visible"
     return case
 
 
@@ -73,10 +83,10 @@ def cases():
     """Two good runs, one fault that does not recur, COUNT flipped bits."""
     draw = random.Random(SEED)
     table = [("unarmed, 5 ranks", unarmed(5)), ("unarmed, 3 ranks", unarmed(3)),
-             ("once, 5 ranks", once(5))]
+             ("once, 3 ranks", once(3))]
     for number in range(COUNT):
         ranks = 5 if number % 4 else 3
-        victim = number % ranks
+        victim = draw.randrange(ranks)
         kind = list(TYPES)[draw.randrange(4)]
         size = SIZES[number % len(SIZES)] if number >= 2 else SIZES[-1 - number]
         elements = size // TYPES[kind]
