@@ -15,7 +15,8 @@ namespace berth {
 enum class OnLost : std::uint8_t { raise = 0, exit = 1 };
 
 /// Choices of a Communicator. What is left empty comes from the environment (docs/env.md), then
-/// from the default named here. Must be the same on every rank, otherwise Errc::mismatch.
+/// from the default named here. Deadlines are above zero. Must be the same on every rank, otherwise
+/// Errc::mismatch.
 struct Options {
   std::optional<Backend> backend = {};                          ///< BERTH_BACKEND; automatic
   std::optional<bool> bind = {};                                ///< BERTH_BIND; true

@@ -50,6 +50,7 @@ model::Sweep sweep(Communicator::Impl& impl, Plan const& plan,
   result.version = BERTH_VERSION_TEXT;
   result.ranks = impl.size();
   result.hosts = static_cast<int>(impl.host_names().size());
+  result.checked = plan.check;
   result.iterations = plan.iterations.value_or(default_iterations);
 
   base::SteadyClock const clock;

@@ -24,7 +24,7 @@ options of every verb:
   -h, --help    this text; berth VERB --help for the options of a verb
   --version     the version
 
-Sizes take K M G (powers of 1024) or KiB MB ...; durations take ms s min h, a bare number is seconds.
+Sizes take K M G (powers of 1024) or KiB MB; durations take ms s min h, a bare number is seconds.
 Exit codes: 0 good, 1 findings, 2 usage or bad input, 3 this machine cannot, 4 no verdict in time,
 5 internal. Variables: BERTH_*, listed by berth info.
 )";

@@ -3,8 +3,9 @@
 #pragma once
 
 #include <cstddef>
-#include <model/descriptor.hpp>
 #include <string_view>
+
+#include <model/descriptor.hpp>
 
 namespace berth::coll {
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <exception>
 
+#include <base/error.hpp>
 #include <comm/settings.hpp>
 
 namespace berth::comm {
@@ -46,6 +47,14 @@ Settings resolve(Options const& options, base::Environment const& environment) {
   });
   keep_failure(s, [&] {
     s.op_deadline = options.op_deadline ? options.op_deadline : environment.op_deadline();
+  });
+  keep_failure(s, [&] {
+    bool const positive =
+        s.init_deadline.count() > 0 && (!s.op_deadline || s.op_deadline->count() > 0);
+    if (!positive) {
+      base::fail(Errc::invalid_argument,
+                 "a deadline of Options is zero or negative; leave it empty for the default");
+    }
   });
   keep_failure(s, [&] { s.shared_memory = environment.shared_memory(); });
   keep_failure(s, [&] { s.log_level = environment.log_level(); });

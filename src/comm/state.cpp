@@ -91,6 +91,7 @@ void Communicator::Impl::State::start(MPI_Comm parent) {
   watch->set_limits(
       {settings.op_deadline.value_or(report_after), settings.op_deadline.has_value()});
   ledger->set_phase(ledger::Phase::running);
+  watch->stand_down();
   open = true;
 }
 

@@ -80,6 +80,10 @@ void Watch::attach(Ledger const& ledger) {
   });
 }
 
+void Watch::stand_down() {
+  watchdog_.reset();
+}
+
 void Watch::set_rank(int rank) {
   exclusively([&] {
     setup_.rank = rank;

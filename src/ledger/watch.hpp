@@ -65,6 +65,9 @@ class Watch final : public base::Patience {
 
   /// From now on verdicts come from the ledger. `ledger` outlives the Watch.
   void attach(Ledger const& ledger);
+  /// Ends the watchdog thread until the next long wait: a communicator that nobody uses has none.
+  /// Not while a wait or an Awake is open.
+  void stand_down();
   void set_rank(int rank);
   void set_hosts(std::vector<std::string> hosts);
   void set_limits(Limits limits);

@@ -2,11 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <berth/types.hpp>
 #include <cstddef>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <berth/types.hpp>
 
 /// What a benchmark measured, as plain values. Filled by bench, printed by report.
 namespace berth::model {

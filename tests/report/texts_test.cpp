@@ -177,8 +177,8 @@ TEST(VerifyText, NamesTheGuiltyAndTheHostToDrain) {
                       true}};
   EXPECT_EQ(finding_lines(report.findings[0]),
             "  rank 11@n2  float32, sum, 1 MiB: delivers a flipped bit: element 70,113, bit 17, in "
-            "3 of 3\n"
-            "              rounds, seen by 16 of 16 ranks\n");
+            "3 of 3 rounds,\n"
+            "              seen by 16 of 16 ranks\n");
   EXPECT_EQ(verify_verdict(report),
             "bad: rank 11@n2 delivers wrong data; 15 of 16 ranks well; drain n2\n");
 }
