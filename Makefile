@@ -30,7 +30,7 @@ test: ## install what is missing, build and run the everyday tests
 	@tools/install_dependencies.sh test
 	@tools/test.sh everyday
 
-test-all: ## as test, and the slow tests too
+test-all: ## as test, and the slow tests and the sanitizers too
 	@tools/install_dependencies.sh test
 	@tools/test.sh all
 

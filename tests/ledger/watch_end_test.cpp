@@ -96,7 +96,7 @@ TEST(End, ComesToARankThatSitsInABlockingCall) {
     EXPECT_EQ(ends.exits, 2);
     EXPECT_EQ(ends.speeches, 1);
     EXPECT_THAT(captured.writes(), ElementsAre(HasSubstr("rank 1@n0: dead")));
-    EXPECT_LT(outcomes[0].seconds, 1.0);
+    EXPECT_LT(outcomes[0].seconds, 2.0);
   }
 }
 
@@ -204,7 +204,7 @@ TEST(End, ComesThoughTheSpeakerHangs) {
   double seconds = 0;
   EXPECT_THAT(lines_without_speaker('S', true, seconds), SizeIs(0));
   EXPECT_GT(seconds, 0.4);
-  EXPECT_LT(seconds, 1.5);
+  EXPECT_LT(seconds, 3.0);
 }
 
 TEST(Probe, KeepsARankAliveThatSitsInMpi) {

@@ -45,9 +45,11 @@ double slowest(std::vector<Outcome> const& outcomes) {
 
 TEST(Lost, DeadRankIsNoticedWithinTicksAndWithoutADeadline) {
   Fleet fleet(4);
+  std::atomic<std::uint64_t> looks_before{0};
   auto const outcomes = fleet.run(never, [&](int rank, Watch& watch) {
     fleet.all_enter(rank, watch, 1);
     if (rank == 2) {
+      looks_before = fleet.clock.looks();
       fleet.facts.kill(2);
       return;
     }
@@ -56,7 +58,10 @@ TEST(Lost, DeadRankIsNoticedWithinTicksAndWithoutADeadline) {
   expect_same(outcomes, 2, Errc::lost, 2,
               "rank 2@n1: dead: pid 1002, process gone, in phase bench, after operation 1: "
               "all_reduce of 1,024 float32 (sum)");
-  EXPECT_LT(slowest(outcomes), 0.4);  // two ticks are 20 ms; the rest is a busy machine
+  // Three watchdogs look at the clock once per tick, waits do at their start and end: in ticks,
+  // because a crowded machine makes them long.
+  EXPECT_LE(fleet.clock.looks() - looks_before, 24U);
+  EXPECT_LT(slowest(outcomes), 2.0);
 }
 
 TEST(Lost, RankThatDiesWhileOthersWaitForLongIsNoticed) {
@@ -70,7 +75,7 @@ TEST(Lost, RankThatDiesWhileOthersWaitForLongIsNoticed) {
     fleet.all_enter(rank, watch, 1);
   });
   expect_same(outcomes, 1, Errc::lost, 1, "dead");
-  EXPECT_LT(slowest(outcomes), 0.6);
+  EXPECT_LT(slowest(outcomes), 2.0);
 }
 
 TEST(Lost, RankThatClosedAndEndedIsNoLoss) {
@@ -100,7 +105,7 @@ TEST(Lost, StoppedRankIsNamedAtTheDeadline) {
   expect_same(outcomes, 1, Errc::lost, 1,
               "rank 1@n0: stopped: pid 1001, process stopped (state T)");
   EXPECT_GT(slowest(outcomes), 0.14);
-  EXPECT_LT(slowest(outcomes), 1.3);
+  EXPECT_LT(slowest(outcomes), 3.0);
 }
 
 TEST(Lost, LateRankIsNamedAtTheDeadline) {
@@ -117,7 +122,7 @@ TEST(Lost, LateRankIsNamedAtTheDeadline) {
   });
   EXPECT_EQ(ended, 0);
   expect_same(outcomes, 2, Errc::lost, 2, "rank 2@n1: late: pid 1002, alive but asleep (state S)");
-  EXPECT_LT(slowest(outcomes), 1.3);
+  EXPECT_LT(slowest(outcomes), 3.0);
 }
 
 TEST(Lost, RankThatLoopsInsideItsWaitIsNamed) {
@@ -133,7 +138,7 @@ TEST(Lost, RankThatLoopsInsideItsWaitIsNamed) {
     });
   });
   expect_same(outcomes, -1, Errc::lost, 1, "in a wait that does not move");
-  EXPECT_LT(slowest(outcomes), 1.3);
+  EXPECT_LT(slowest(outcomes), 3.0);
 }
 
 TEST(Lost, RankThatLoopsIsNamedByItsOwnWatchdog) {
@@ -292,7 +297,7 @@ TEST(Raise, ReachesAllRanksWithTheSameText) {
     fleet.all_enter(rank, watch, 2);
   });
   expect_same(outcomes, -1, Errc::mismatch, 1, "operation 2: rank 1 calls barrier, but ...");
-  EXPECT_LT(slowest(outcomes), 0.4);
+  EXPECT_LT(slowest(outcomes), 2.0);
 }
 
 TEST(Raise, ByAllRanksAtOnceGivesOneVerdict) {

@@ -115,7 +115,7 @@ TEST(Process, ThatIsKilledIsNamedWithinTicks) {
   milliseconds time{};
   EXPECT_THAT(pair.wait_for_error(time),
               HasSubstr("rank 1@here: dead: pid " + std::to_string(pair.child())));
-  EXPECT_LT(time, milliseconds(500));
+  EXPECT_LT(time, milliseconds(2000));
 }
 
 TEST(Process, ThatIsStoppedIsNamedAtTheDeadline) {
@@ -124,7 +124,7 @@ TEST(Process, ThatIsStoppedIsNamedAtTheDeadline) {
   milliseconds time{};
   EXPECT_THAT(pair.wait_for_error(time), HasSubstr("process stopped (state T), in phase running"));
   EXPECT_GE(time, milliseconds(95));
-  EXPECT_LT(time, milliseconds(1200));
+  EXPECT_LT(time, milliseconds(3000));
 }
 
 TEST(Process, ThatNeverComesIsNamedAtTheDeadline) {
