@@ -190,14 +190,14 @@ std::vector<std::string> lines_without_speaker(char state, bool has_said, double
 TEST(End, IsSpokenByAnotherWhenTheSpeakerDiesBeforeItsLine) {
   double seconds = 0;
   EXPECT_THAT(lines_without_speaker('Z', false, seconds), ElementsAre("berth: rank 0@n0: dead\n"));
-  EXPECT_LT(seconds, 0.4);
+  EXPECT_LT(seconds, 3.0);
   EXPECT_THAT(lines_without_speaker('T', false, seconds), ElementsAre("berth: rank 0@n0: dead\n"));
 }
 
 TEST(End, IsNotSpokenTwiceWhenTheSpeakerDiesAfterItsLine) {
   double seconds = 0;
   EXPECT_THAT(lines_without_speaker('Z', true, seconds), SizeIs(0));
-  EXPECT_LT(seconds, 0.4);
+  EXPECT_LT(seconds, 3.0);
 }
 
 TEST(End, ComesThoughTheSpeakerHangs) {

@@ -126,6 +126,20 @@ TEST(Watchdog, EndsWithItsWatch) {
   EXPECT_EQ(sys::thread_count(), before);
 }
 
+TEST(Watchdog, StandsDownAndComesBack) {
+  Fleet fleet(2);
+  int const before = sys::thread_count();
+  Watch watch(fleet.setup(0, long_deadline));
+  watch.attach(fleet.of(0));
+  watch.stand_down();
+  int looks = 0;
+  watch.until_ready([&] { return ++looks > 40; });
+  watch.stand_down();
+  EXPECT_EQ(sys::thread_count(), before);
+  fleet.facts.kill(1);
+  EXPECT_THROW(watch.until_ready([] { return false; }), Error);
+}
+
 TEST(Watchdog, SleepsWhileNobodyWaits) {
   Fleet fleet(1);
   WatchSetup setup = fleet.setup(0, long_deadline);
