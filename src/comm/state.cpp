@@ -132,9 +132,10 @@ void Communicator::Impl::State::roll_call(MPI_Comm parent) {
     if (settings.code != Errc::ok) base::fail(settings.code, settings.text);
     log =
         base::Log(level_of(settings.log_level), settings.log_file, host_of(mpi.rank()), mpi.rank());
-    roster::check_same(roster);
     return {};
   });
+  // Every rank has the same roster, so every rank finds the same difference.
+  roster::check_same(roster);
   // MPI's own view of the hosts must agree. Blocking: MPI 3.1 has no other form.
   mpi::Comm::Locals const seen_by_mpi = [&] {
     ledger::Watch::Blocked const blocked(*watch, -1);
