@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from job import SKIP, check, run, run_cases  # noqa: E402
+from job import SKIP, check, run, run_cases, unfit  # noqa: E402
 
 MPIRUN, BERTH, COLLECTIVES, NUMERICS = sys.argv[1:5]
 AGENT = """#!/bin/sh
@@ -91,9 +91,7 @@ def cases(folder):
 
 def main():
     """Runs the table, or says why not."""
-    reason = forbidden()
-    if reason is None and not os.access(BERTH, os.X_OK):
-        reason = f"no {BERTH}"
+    reason = forbidden() or unfit(MPIRUN, BERTH)
     if reason is not None:
         print("skipped:", reason)
         return SKIP

@@ -12,7 +12,7 @@ import sys
 import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from job import blames, check, files_of_berth, run, run_cases  # noqa: E402
+from job import SKIP, blames, check, files_of_berth, run, run_cases, unfit  # noqa: E402
 
 PROGRAM, DENY, MPIRUN = sys.argv[1:4]
 FLAGS = sys.argv[4:]
@@ -250,6 +250,10 @@ def cases():
 
 def main():
     """Runs the table; Berth's files must be as before."""
+    reason = unfit(MPIRUN, PROGRAM, DENY)
+    if reason is not None:
+        print("skipped:", reason)
+        return SKIP
     before = files_of_berth()
     result = run_cases(list(cases()))
     left = files_of_berth() - before

@@ -11,7 +11,7 @@ import random
 import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
-from job import SKIP, check, run, run_cases  # noqa: E402
+from job import SKIP, check, run, run_cases, unfit  # noqa: E402
 
 COUNT, MPIRUN, FAULTY = int(sys.argv[1]), sys.argv[2], sys.argv[3]
 FLAGS = sys.argv[4:]
@@ -99,8 +99,9 @@ def cases():
 
 def main():
     """Runs the table."""
-    if not os.access(FAULTY, os.X_OK):
-        print(f"skipped: no {FAULTY}: built with the tests")
+    reason = unfit(MPIRUN, FAULTY)
+    if reason is not None:
+        print("skipped:", reason)
         return SKIP
     return run_cases(cases())
 

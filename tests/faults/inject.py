@@ -15,7 +15,7 @@ import time
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from job import SKIP, Job, blames, check, environment, fields, files_of_berth, living  # noqa: E402
-from job import run_cases  # noqa: E402
+from job import run_cases, unfit  # noqa: E402
 
 AMOUNT, MPIRUN, FAULTY, IDLE = sys.argv[1:5]
 FLAGS = sys.argv[5:]
@@ -227,8 +227,9 @@ def cases():
 
 def main():
     """Runs the table."""
-    if not os.access(FAULTY, os.X_OK):
-        print(f"skipped: no {FAULTY}: built with the tests")
+    reason = unfit(MPIRUN, FAULTY, IDLE)
+    if reason is not None:
+        print("skipped:", reason)
         return SKIP
     return run_cases(cases())
 

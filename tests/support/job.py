@@ -176,6 +176,15 @@ def check(good, text, report=""):
         raise AssertionError(f"{text}\n{report}")
 
 
+def unfit(launcher, *programs):
+    """Why these tests cannot run here; None when they can."""
+    told = subprocess.run([launcher, "--version"], capture_output=True, text=True, check=False)
+    if "Open MPI" not in told.stdout + told.stderr and "OpenRTE" not in told.stdout + told.stderr:
+        return "needs Open MPI's launcher"
+    missing = [program for program in programs if not os.access(program, os.X_OK)]
+    return f"not built: {' '.join(missing)}" if missing else None
+
+
 def run_cases(cases):
     """Runs (name, function) one after the other, prints a table and `N of N`; returns exit code."""
     passed, skipped = 0, 0
