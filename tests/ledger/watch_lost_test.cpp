@@ -132,12 +132,12 @@ TEST(Lost, RankThatLoopsInsideItsWaitIsNamed) {
     if (rank != 1) watch.until_ready([] { return false; }, 1);
     // As a signal handler that never returns would: announced, but its beat stands still.
     watch.until_ready([&, looks = 0]() mutable {
-      if (++looks < 40) return false;
+      if (++looks <= 20) return false;  // the spin
       while (!fleet.of(1).has_verdict()) rest(milliseconds(1));
       return false;
     });
   });
-  expect_same(outcomes, -1, Errc::lost, 1, "in a wait that does not move");
+  expect_same(outcomes, -1, Errc::lost, 1, "rank 1@n0: late");
   EXPECT_LT(slowest(outcomes), 3.0);
 }
 
@@ -146,7 +146,7 @@ TEST(Lost, RankThatLoopsIsNamedByItsOwnWatchdog) {
   auto const outcomes = fleet.run(deadline, [&](int /*rank*/, Watch& watch) {
     fleet.enter(0, 1);
     watch.until_ready([&, looks = 0]() mutable {
-      if (++looks < 40) return false;
+      if (++looks <= 20) return false;  // the spin
       while (!fleet.of(0).has_verdict()) rest(milliseconds(1));
       return false;
     });
@@ -187,7 +187,7 @@ TEST(Lost, RankThatBeatsSeldomIsNotNamed) {
     }
     fleet.enter(rank, 1);
     watch.until_ready([&, looks = 0]() mutable {
-      if (rank == 1 && ++looks > 40) rest(milliseconds(130));
+      if (rank == 1 && ++looks > 20) rest(milliseconds(130));
       return false;
     });
   });

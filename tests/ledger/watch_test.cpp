@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Berth contributors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
@@ -7,7 +8,6 @@
 #include <thread>
 #include <vector>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <support/captured.hpp>
 
@@ -22,7 +22,6 @@ using test::Fleet;
 using test::milliseconds;
 using test::Outcome;
 using test::rest;
-using testing::HasSubstr;
 
 constexpr milliseconds long_deadline{10'000};
 
@@ -237,9 +236,14 @@ TEST(Limits, ThatAreNotFinalReportTheLateRankOnceAndGoOn) {
       [](WatchSetup& setup) { setup.limits.is_final = false; });
   std::vector<std::string> const lines = captured.writes();
   for (Outcome const& outcome : outcomes) EXPECT_FALSE(outcome.error);
-  ASSERT_EQ(lines.size(), 1U);
-  EXPECT_THAT(lines[0], HasSubstr("warn: rank 1@n0: late: pid 1001, alive but asleep (state S), in "
-                                  "phase bench, before its first operation"));
+  // Only of this one: on a crowded machine a rank that is about to leave may be late as well.
+  std::string const expected =
+      "warn: rank 1@n0: late: pid 1001, alive but asleep (state S), in phase bench, before its "
+      "first operation";
+  EXPECT_EQ(std::count_if(
+                lines.begin(), lines.end(),
+                [&](std::string const& line) { return line.find(expected) != std::string::npos; }),
+            1);
 }
 
 TEST(Limits, ThatAreNotFinalReportAgainAfterSomethingMoved) {
