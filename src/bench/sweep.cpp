@@ -52,6 +52,7 @@ model::Sweep sweep(Communicator::Impl& impl, Plan const& plan,
   result.hosts = static_cast<int>(impl.host_names().size());
   result.checked = plan.check;
   result.iterations = plan.iterations.value_or(default_iterations);
+  result.checked = plan.check;
 
   base::SteadyClock const clock;
   base::nanoseconds const start = clock.now();
