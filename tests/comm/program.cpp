@@ -155,6 +155,7 @@ int body_returns() {
 int body_throws() {
   berth::Communicator comm(MPI_COMM_WORLD);
   std::string const where = "rank 0@" + comm.host(0) + ": ";
+  MPI_Barrier(MPI_COMM_WORLD);  // nobody is inside Berth any more
   throw berth::Error(static_cast<berth::Errc>(std::atoi(argument.c_str())), 0,
                      where + "thrown on purpose (test)");
 }
