@@ -124,6 +124,8 @@ class Watch final : public base::Patience {
 
   /// One pause of a spin.
   static void relax() noexcept;
+  /// Lets another thread or rank have the core.
+  static void give_way() noexcept;
 
  private:
   /// Ends the announcement on every way out.
