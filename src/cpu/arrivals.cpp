@@ -1,8 +1,10 @@
 // SPDX-FileCopyrightText: The Berth contributors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <chrono>
 #include <vector>
 
+#include <base/clock.hpp>
 #include <cpu/arrivals.hpp>
 #include <cpu/copy_line.hpp>
 #include <cpu/mismatch.hpp>
@@ -10,9 +12,9 @@
 namespace berth::cpu {
 namespace {
 
-/// Pauses (some ten milliseconds) that a rank which has found a mismatch gives the others to
-/// arrive, so that the verdict can tell the one that strays from the many that do not.
-constexpr int pauses_for_the_others = 200'000;
+/// What a rank that has found a mismatch gives the others to arrive, so that the verdict can tell the
+/// one that strays from the many that do not; on a crowded machine they need their turn first.
+constexpr base::nanoseconds time_for_the_others = std::chrono::seconds(1);
 
 /// One rank's flag as far as it has come.
 struct Vote {
@@ -53,7 +55,9 @@ void Arrivals::check(std::uint64_t seen) const {
 
 void Arrivals::report() const {
   std::vector<Vote> votes;
-  for (int pause = 0; pause < pauses_for_the_others; ++pause) {
+  base::SteadyClock const clock;
+  base::nanoseconds const start = clock.now();
+  do {
     votes.clear();
     for (int local = 0; local < context_.local_size; ++local) {
       std::uint64_t const flag =
@@ -65,8 +69,8 @@ void Arrivals::report() const {
       }
     }
     if (votes.size() == static_cast<std::size_t>(context_.local_size)) break;
-    ledger::Watch::relax();
-  }
+    ledger::Watch::give_way();
+  } while (clock.now() - start < time_for_the_others);
   Vote const stray = strayed(votes);
   Vote const other = *std::find_if(votes.begin(), votes.end(), [&](Vote const& vote) {
     return vote.fingerprint != stray.fingerprint;
