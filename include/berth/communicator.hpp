@@ -38,7 +38,7 @@ class BERTH_API Communicator {
   /// Collective over `parent`, which is duplicated and never used otherwise. Blocking. Initialises
   /// MPI when nobody has. The process's first Communicator binds the calling thread.
   /// @throws Error the same on every rank: bad_configuration, mismatch, no_driver, no_device,
-  ///   unsupported, system, out_of_memory, lost, timeout, wrong_data, mpi, internal
+  ///   unsupported, system, out_of_memory, lost, timeout, aborted, wrong_data, mpi, internal
   explicit Communicator(MPI_Comm parent, Options const& options = {});
   Communicator(Communicator&&) noexcept;             ///< Local. The source may only be destroyed.
   Communicator& operator=(Communicator&&) noexcept;  ///< Local. Aborts what is overwritten.

@@ -11,7 +11,8 @@ namespace berth {
 enum class Type : std::uint8_t { int32 = 0, int64 = 1, float32 = 2, float64 = 3 };
 
 /// Element-wise operations. Values are ABI: append only.
-/// Integers wrap; min and max give NaN when any rank holds one, and order -0 before +0.
+/// Integers wrap; on the cpu backend min and max give NaN when any rank holds one, and order -0
+/// before +0 (MPI itself promises neither).
 enum class Op : std::uint8_t { sum = 0, prod = 1, min = 2, max = 3 };
 
 /// What carries the data. `automatic` chooses, `cpu` is shared memory inside a node and MPI

@@ -21,6 +21,10 @@ class ReferenceBackend final : public coll::Backend {
   void barrier(model::Descriptor const& op) override;
 
  private:
+  /// All ranks must be in the same operation: MPI ends the whole job when they are not. Only where
+  /// the nonblocking forms are used. @throws Error mismatch on all ranks
+  void compare(model::Descriptor const& op);
+
   mpi::Comm const& comm_;
   ledger::Watch& watch_;
   bool blocking_;

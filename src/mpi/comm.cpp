@@ -10,6 +10,7 @@
 #include <base/error.hpp>
 #include <base/text.hpp>
 #include <mpi/comm.hpp>
+#include <mpi/parcel.hpp>
 
 namespace berth::mpi {
 
@@ -61,30 +62,6 @@ bool Request::test() {
 namespace {
 
 constexpr int note_tag = 91;
-
-/// Waits for `request`; when the wait ends with an error the request is left to itself.
-void finish(Request request, base::Patience& patience, int peer = -1) {
-  patience.until([&] { return request.test(); }, peer);
-}
-
-/// Buffers of one nonblocking collective. MPI may write to them for as long as the operation is
-/// pending, so they outlive a wait that ended with an error: freed only when it was delivered.
-class Parcel {
- public:
-  explicit Parcel(std::size_t bytes) : bytes_(new std::vector<std::byte>(bytes)) {}
-  Parcel(Parcel const&) = delete;
-  Parcel& operator=(Parcel const&) = delete;
-  ~Parcel() = default;
-  [[nodiscard]] std::byte* data() const { return bytes_->data(); }
-  void deliver(Request request, base::Patience& patience, int peer = -1) {
-    finish(std::move(request), patience, peer);
-    delivered_.reset(bytes_);
-  }
-
- private:
-  std::vector<std::byte>* bytes_;
-  std::unique_ptr<std::vector<std::byte>> delivered_;
-};
 
 int as_int(std::size_t bytes) {
   if (bytes > INT_MAX) base::fail(Errc::internal, "an MPI message above 2 GiB");
@@ -195,6 +172,20 @@ void Comm::barrier(base::Patience& patience) const {
   MPI_Request request = MPI_REQUEST_NULL;
   check(PMPI_Ibarrier(handle_, &request), "MPI_Ibarrier");
   finish(Request(request), patience);
+}
+
+bool Comm::is_same(std::uint64_t value, base::Patience& patience) const {
+  // The smallest value and the smallest complement: together they give the range in one step.
+  std::uint64_t const mine[2] = {value, ~value};
+  Parcel parcel(sizeof mine);
+  std::memcpy(parcel.data(), mine, sizeof mine);
+  MPI_Request request = MPI_REQUEST_NULL;
+  check(PMPI_Iallreduce(MPI_IN_PLACE, parcel.data(), 2, MPI_UINT64_T, MPI_MIN, handle_, &request),
+        "MPI_Iallreduce");
+  parcel.deliver(Request(request), patience);
+  std::uint64_t least[2] = {};
+  std::memcpy(least, parcel.data(), sizeof least);
+  return least[0] == ~least[1];
 }
 
 Agreed Comm::agree(Errc code, std::string const& text, base::Patience& patience) const {

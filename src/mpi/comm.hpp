@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -102,6 +103,8 @@ class Comm {
   void all_gather(void const* in, std::size_t bytes, void* out, base::Patience& patience) const;
   void broadcast(void* data, std::size_t bytes, int root, base::Patience& patience) const;
   void barrier(base::Patience& patience) const;
+  /// True when `value` is the same on all ranks; the same answer on all. @throws Error as above
+  [[nodiscard]] bool is_same(std::uint64_t value, base::Patience& patience) const;
   /// Every rank learns whether any failed: the lowest failing rank's code and text.
   [[nodiscard]] Agreed agree(Errc code, std::string const& text, base::Patience& patience) const;
   /// Ranks on this host as MPI sees them (MPI_Comm_split_type): their number and the own place.
@@ -114,7 +117,8 @@ class Comm {
   [[nodiscard]] Locals split_by_host() const;
 
   /// MPI's own collectives, the naive reference. `blocking`: plain MPI_Allreduce and so on, nothing
-  /// bounded; else the nonblocking form under `patience`. Counts above 2^30 go in pieces.
+  /// bounded; else the nonblocking form under `patience`, on copies that outlive a failed wait.
+  /// Counts above 2^30 go in pieces.
   void reference_all_reduce(void const* in, void* out, std::size_t count, Type type, Op op,
                             bool blocking, base::Patience& patience) const;
   void reference_broadcast(void* data, std::size_t count, Type type, int root, bool blocking,

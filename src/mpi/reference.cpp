@@ -1,9 +1,12 @@
 // SPDX-FileCopyrightText: The Berth contributors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 
 #include <base/error.hpp>
 #include <mpi/comm.hpp>
+#include <mpi/parcel.hpp>
 
 namespace berth::mpi {
 
@@ -11,6 +14,8 @@ namespace {
 
 /// MPI counts are int; larger ones go in pieces of 2^30 elements.
 constexpr std::size_t piece = std::size_t{1} << 30;
+/// Nonblocking pieces are copied: 8 Mi elements at a time.
+constexpr std::size_t copied_piece = std::size_t{1} << 23;
 
 MPI_Datatype datatype(Type type) {
   switch (type) {
@@ -48,19 +53,26 @@ void Comm::reference_all_reduce(void const* in, void* out, std::size_t count, Ty
   MPI_Op const how = operation(op);
   std::size_t done = 0;
   do {
-    int const now = static_cast<int>(std::min(piece, count - done));
+    std::size_t const elements = std::min(blocking ? piece : copied_piece, count - done);
+    int const now = static_cast<int>(elements);
+    std::size_t const bytes = elements * size_of(type);
     auto const* from = static_cast<char const*>(in) + done * size_of(type);
     auto* to = static_cast<char*>(out) + done * size_of(type);
-    void const* source = from == to ? MPI_IN_PLACE : from;
     if (blocking) {
+      void const* source = from == to ? MPI_IN_PLACE : from;
       check(PMPI_Allreduce(source, to, now, element, how, handle_), "MPI_Allreduce");
     } else {
+      // On a copy: when the wait ends with an error MPI still writes to the buffer, and the
+      // caller's may be gone by then.
+      Parcel parcel(bytes);
+      if (bytes > 0) std::memcpy(parcel.data(), from, bytes);
       MPI_Request started = MPI_REQUEST_NULL;
-      check(PMPI_Iallreduce(source, to, now, element, how, handle_, &started), "MPI_Iallreduce");
-      Request request(started);
-      patience.until([&] { return request.test(); }, -1);
+      check(PMPI_Iallreduce(MPI_IN_PLACE, parcel.data(), now, element, how, handle_, &started),
+            "MPI_Iallreduce");
+      parcel.deliver(Request(started), patience);
+      if (bytes > 0) std::memcpy(to, parcel.data(), bytes);
     }
-    done += static_cast<std::size_t>(now);
+    done += elements;
   } while (done < count);
 }
 
@@ -69,17 +81,14 @@ void Comm::reference_broadcast(void* data, std::size_t count, Type type, int roo
   MPI_Datatype const element = datatype(type);
   std::size_t done = 0;
   do {
-    int const now = static_cast<int>(std::min(piece, count - done));
-    auto* where = static_cast<char*>(data) + done * size_of(type);
+    std::size_t const elements = std::min(blocking ? piece : copied_piece, count - done);
+    auto* where = static_cast<std::byte*>(data) + done * size_of(type);
     if (blocking) {
-      check(PMPI_Bcast(where, now, element, root, handle_), "MPI_Bcast");
-    } else {
-      MPI_Request started = MPI_REQUEST_NULL;
-      check(PMPI_Ibcast(where, now, element, root, handle_, &started), "MPI_Ibcast");
-      Request request(started);
-      patience.until([&] { return request.test(); }, rank_ == root ? -1 : root);
+      check(PMPI_Bcast(where, static_cast<int>(elements), element, root, handle_), "MPI_Bcast");
+    } else if (elements > 0) {
+      broadcast(where, elements * size_of(type), root, patience);
     }
-    done += static_cast<std::size_t>(now);
+    done += elements;
   } while (done < count);
 }
 
