@@ -53,7 +53,9 @@ std::string Communicator::Impl::State::connect() {
   data_memory = ledger::share(mpi, sharing, cpu::CpuBackend::segment_bytes(local_size, tuning),
                               ledger_memory.shared ? settings.shared_memory : "none", *watch);
   if (local_size > 1 && !data_memory.shared) {
-    base::fail(Errc::system, "shared memory for the ledger but none for the data; is memory full?");
+    // Only the ranks that could not speak, so that the agreement that follows names one of them.
+    if (!data_memory.failure.empty()) base::fail(Errc::system, data_memory.failure);
+    return {};
   }
   lane = std::make_unique<cpu::MpiLane>(mpi);
   cpu::Setup setup;

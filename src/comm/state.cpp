@@ -10,6 +10,7 @@
 
 #include <base/error.hpp>
 #include <comm/state.hpp>
+#include <sys/host.hpp>
 
 namespace berth {
 
@@ -124,6 +125,10 @@ void Communicator::Impl::State::roll_call(MPI_Comm parent) {
   own.init_deadline_ms = settings.init_deadline.count();
   own.op_deadline_ms = settings.op_deadline ? settings.op_deadline->count() : -1;
   settings.shared_memory.copy(own.shared_memory, sizeof own.shared_memory - 1);
+  if (settings.code == Errc::ok && sys::read_small_file("/proc/self/stat").empty()) {
+    settings.code = Errc::system;
+    settings.text = "cannot open a file in /proc; is the limit of descriptors (ulimit -n) reached?";
+  }
   roster = roster::call(mpi, own, launched, *watch);
   watch->set_hosts(roster.names_by_rank());
   watch->set_limits({settings.init_deadline, true});

@@ -17,12 +17,13 @@ constexpr int outcome_tag = 103;
 
 /// One way tried by the first rank: creates, sends tickets, collects answers, tells the outcome.
 bool try_as_first(mpi::Comm& comm, LocalGroup const& group, std::size_t bytes, sys::SharedKind kind,
-                  base::Patience& patience, sys::SharedMemory& memory) {
+                  base::Patience& patience, Shared& shared) {
   sys::SharedTicket ticket;
   try {
-    memory = sys::SharedMemory::create(bytes, kind);
-    ticket = memory.ticket();
-  } catch (std::exception const&) {
+    shared.memory = sys::SharedMemory::create(bytes, kind);
+    ticket = shared.memory.ticket();
+  } catch (std::exception const& error) {
+    shared.failure = error.what();
     ticket.kind = -1;  // tells the peers that there is nothing to open
   }
   bool good = ticket.kind >= 0;
@@ -40,15 +41,16 @@ bool try_as_first(mpi::Comm& comm, LocalGroup const& group, std::size_t bytes, s
 
 /// The same step of every other rank: opening is the proof that both are on one host.
 bool try_as_other(mpi::Comm& comm, LocalGroup const& group, base::Patience& patience,
-                  sys::SharedMemory& memory) {
+                  Shared& shared) {
   int const first = group.ranks.front();
   auto const ticket = mpi::receive_value<sys::SharedTicket>(comm, first, ticket_tag, patience);
   int opened = 0;
   if (ticket.kind >= 0) {
     try {
-      memory = sys::SharedMemory::open(ticket);
+      shared.memory = sys::SharedMemory::open(ticket);
       opened = 1;
-    } catch (std::exception const&) {
+    } catch (std::exception const& error) {
+      shared.failure = error.what();
       // Another user namespace, a closed /proc: the next way is tried.
       opened = 0;
     }
@@ -62,19 +64,21 @@ bool try_as_other(mpi::Comm& comm, LocalGroup const& group, base::Patience& pati
 Shared share(mpi::Comm& comm, LocalGroup const& group, std::size_t bytes,
              std::string const& preferred, base::Patience& patience) {
   if (group.ranks.size() == 1) {
-    return {sys::SharedMemory::anonymous(bytes), "private", true};
+    return {sys::SharedMemory::anonymous(bytes), "private", {}, true};
   }
   std::vector<std::pair<sys::SharedKind, char const*>> ways;
   if (preferred == "memfd") ways.emplace_back(sys::SharedKind::memfd, "memfd");
   if (preferred != "none") ways.emplace_back(sys::SharedKind::shm_open, "shm_open");
+  Shared shared;
   for (auto const& [kind, name] : ways) {
-    sys::SharedMemory memory;
-    bool const good = group.self == 0 ? try_as_first(comm, group, bytes, kind, patience, memory)
-                                      : try_as_other(comm, group, patience, memory);
-    memory.forget_name();
-    if (good) return {std::move(memory), name, true};
+    shared = {};
+    bool const good = group.self == 0 ? try_as_first(comm, group, bytes, kind, patience, shared)
+                                      : try_as_other(comm, group, patience, shared);
+    shared.memory.forget_name();
+    shared.how = name;
+    if (good) return shared;
   }
-  return {sys::SharedMemory::anonymous(bytes), "none", false};
+  return {sys::SharedMemory::anonymous(bytes), "none", std::move(shared.failure), false};
 }
 
 }  // namespace berth::ledger

@@ -21,7 +21,9 @@ struct LocalGroup {
 /// Result of share(): the segment and how it was made.
 struct Shared {
   sys::SharedMemory memory;
-  std::string how;     ///< "memfd", "shm_open", "private" (one rank, or nothing could be shared)
+  std::string how;  ///< "memfd", "shm_open", "private" (one rank, or nothing could be shared)
+  /// Why this rank could not create or open it; empty on the ranks that could.
+  std::string failure;
   bool shared = true;  ///< false: the ranks of this host could not share memory
 };
 
