@@ -12,8 +12,8 @@
 namespace berth::cpu {
 namespace {
 
-/// What a rank that has found a mismatch gives the others to arrive, so that the verdict can tell the
-/// one that strays from the many that do not; on a crowded machine they need their turn first.
+/// What a rank that has found a mismatch gives the others to arrive, so that the verdict can tell
+/// the one that strays from the many that do not; on a crowded machine they need their turn first.
 constexpr base::nanoseconds time_for_the_others = std::chrono::seconds(1);
 
 /// One rank's flag as far as it has come.
@@ -80,9 +80,9 @@ void Arrivals::report() const {
     if (context_.ledger == nullptr) return std::nullopt;
     return context_.ledger->recorded(local, operation_.number);
   };
-  context_.watch->raise(mismatch(operation_.number,
-                                 {context_.rank_of(stray.local), operation_of(stray.local)},
-                                 {context_.rank_of(other.local), operation_of(other.local)}));
+  context_.raise(mismatch(operation_.number,
+                          {context_.rank_of(stray.local), operation_of(stray.local)},
+                          {context_.rank_of(other.local), operation_of(other.local)}));
 }
 
 }  // namespace berth::cpu

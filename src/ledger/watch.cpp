@@ -106,7 +106,9 @@ void Watch::set_witness(std::function<std::vector<Blame>()> witness) {
   exclusively([&] { setup_.witness = std::move(witness); });
 }
 
-void Watch::give_way() noexcept { std::this_thread::yield(); }
+void Watch::give_way() noexcept {
+  std::this_thread::yield();
+}
 
 void Watch::relax() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
