@@ -27,6 +27,7 @@ Context make_context(Setup const& setup) {
   context.segment = Segment(setup.segment, setup.tuning);
   context.ledger = setup.ledger;
   context.watch = setup.watch;
+  context.lane = setup.topology.hosts() > 1 ? setup.lane : nullptr;
   context.kernels = setup.kernels != nullptr ? setup.kernels : &kernel::best();
   return context;
 }
@@ -50,7 +51,7 @@ std::size_t flat_limit(coll::Tuning const& tuning, int ranks) {
 CpuBackend::CpuBackend(Setup const& setup)
     : context_(make_context(setup)),
       arrivals_(context_),
-      hosts_(context_, arrivals_, setup.lane),
+      hosts_(context_, arrivals_),
       stores_(context_, !hosts_.is_needed()),
       small_(context_, arrivals_, hosts_, stores_),
       ring_(context_, arrivals_, hosts_, stores_),

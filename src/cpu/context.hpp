@@ -3,6 +3,7 @@
 #pragma once
 
 #include <coll/tuning.hpp>
+#include <cpu/lane.hpp>
 #include <cpu/segment.hpp>
 #include <cpu/topology.hpp>
 #include <kernel/reduce.hpp>
@@ -22,6 +23,7 @@ struct Context {
   coll::Tuning tuning;
   ledger::Ledger* ledger = nullptr;  ///< may be null; outlives the backend
   ledger::Watch* watch = nullptr;    ///< not null; outlives the backend
+  Lane* lane = nullptr;              ///< null when there is one host
   kernel::Kernels const* kernels = nullptr;
 
   /// The rank with this index on the own host.
@@ -36,6 +38,12 @@ struct Context {
     }
     watch->until_ready(ready, peer);
   }
+
+  /// Ends the communicator with a verdict that this rank has found. Between hosts, each with its
+  /// own ledger, the first host's word holds, so that all ranks say the same: the others report to
+  /// it and take what it tells them, their own verdict only when it does not answer.
+  /// @throws Error the verdict that holds
+  [[noreturn]] void raise(ledger::Verdict const& verdict) const;
 
   /// Waits until the mark of a local rank has reached `count`.
   void wait_mark(int local_rank, Mark which, std::uint64_t count) const {

@@ -20,17 +20,17 @@ struct Hosts::Header {
   std::uint64_t reserved[2];
 };
 
-Hosts::Hosts(Context const& context, Arrivals const& arrivals, Lane* lane)
+Hosts::Hosts(Context const& context, Arrivals const& arrivals)
     : context_(context),
       arrivals_(arrivals),
-      lane_(lane),
       host_count_(context.topology.hosts()),
       lanes_(context.topology.lanes()),
       capacity_(std::max({context.segment.result_bytes(), context.tuning.flat_bytes_max_2,
                           context.tuning.flat_bytes_max_4, context.tuning.flat_bytes_max_many})) {
   static_assert(sizeof(Header) == header_bytes);
   if (!is_needed()) return;
-  if (lane == nullptr) base::fail(Errc::internal, "cpu: several hosts and no lane between them");
+  if (context.lane == nullptr)
+    base::fail(Errc::internal, "cpu: several hosts and no lane between them");
   std::size_t const receives = host_count_ <= 4 ? static_cast<std::size_t>(host_count_) - 1 : 1;
   for (Set& set : sets_) {
     set.work.allocate(header_bytes + capacity_);
@@ -60,20 +60,21 @@ Hosts::Transfer Hosts::send(std::byte* message, std::size_t bytes, int to, std::
   Header const header{
       arrivals_.sequence(), arrivals_.fingerprint(), chunk, step, arrivals_.operation(), {}};
   std::memcpy(message, &header, sizeof header);
-  Transfer const transfer{lane_->send(to, message, header_bytes + bytes), to};
+  Transfer const transfer{context_.lane->send(to, message, header_bytes + bytes), to};
   ++open_;
   return transfer;
 }
 
 Hosts::Transfer Hosts::receive(Buffer const& into, int from) {
-  Transfer const transfer{lane_->receive(from, into.data(), header_bytes + capacity_), from};
+  Transfer const transfer{context_.lane->receive(from, into.data(), header_bytes + capacity_),
+                          from};
   ++open_;
   return transfer;
 }
 
 void Hosts::complete(Transfer& transfer) {
   if (!transfer.is_open()) return;
-  context_.wait([&] { return lane_->test(transfer.ticket); }, transfer.peer);
+  context_.wait([&] { return context_.lane->test(transfer.ticket); }, transfer.peer);
   transfer = {};
   --open_;
 }
@@ -87,18 +88,26 @@ std::byte* Hosts::payload(Buffer const& message, int from, std::uint32_t chunk, 
   Header header;
   std::memcpy(&header, message.data(), sizeof header);
   std::byte* const data = message.data() + header_bytes;
-  model::Descriptor const& own = arrivals_.operation();
   if (header.sequence != arrivals_.sequence() || header.fingerprint != arrivals_.fingerprint()) {
-    // Two ranks, two opinions: the higher one is named, so that both name the same.
-    Doing const self{context_.rank, own};
-    Doing const other{from, header.operation};
-    context_.watch->raise(self.rank > other.rank ? mismatch(own.number, self, other)
-                                                 : mismatch(own.number, other, self));
+    report(header, from);
   }
   if (header.chunk != chunk || header.step != step) {
     base::fail(Errc::internal, "cpu: a message between hosts came out of order", from);
   }
   return data;
+}
+
+void Hosts::report(Header const& header, int from) const {
+  // A message that nobody took may be of an earlier operation; the own part in that one counts.
+  Doing self{context_.rank, arrivals_.operation()};
+  std::uint64_t const number = header.operation.number;
+  if (number < self.operation->number && context_.ledger != nullptr) {
+    if (auto const then = context_.ledger->recorded(context_.local, number)) self.operation = then;
+  }
+  Doing const other{from, header.operation};
+  // Two ranks, two opinions: the higher one is named, so that both name the same.
+  context_.raise(self.rank > other.rank ? mismatch(number, self, other)
+                                        : mismatch(number, other, self));
 }
 
 void Hosts::reduce(void* out, void const* first, void const* second, std::size_t count) const {
@@ -151,8 +160,8 @@ void Hosts::tell_failure(Error const& error) const noexcept {
   for (int host = 0; host < host_count_; ++host) {
     if (host == context_.host) continue;
     // Local rank 0 is in every operation between hosts; the counterpart is the likeliest to wait.
-    lane_->tell(context_.topology.rank(host, 0), error);
-    if (has_lane() && context_.local != 0) lane_->tell(counterpart(host), error);
+    context_.lane->tell(context_.topology.rank(host, 0), error);
+    if (has_lane() && context_.local != 0) context_.lane->tell(counterpart(host), error);
   }
 }
 

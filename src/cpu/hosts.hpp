@@ -23,8 +23,7 @@ namespace berth::cpu {
 /// has thrown are leaked on purpose.
 class Hosts {
  public:
-  /// @param lane null when there is one host; outlives this object
-  Hosts(Context const& context, Arrivals const& arrivals, Lane* lane);
+  Hosts(Context const& context, Arrivals const& arrivals);
   ~Hosts();
   Hosts(Hosts const&) = delete;
   Hosts& operator=(Hosts const&) = delete;
@@ -46,6 +45,10 @@ class Hosts {
 
   /// Which rank of the own host takes part (its local index).
   [[nodiscard]] int representative(int root) const;
+  /// Called by every local rank 0 before messages that a rank may wait to get rid of: returns when
+  /// all hosts are known to be in this operation. Two ranks that both take themselves for the root
+  /// would otherwise wait for each other. @throws Error mismatch
+  void agree();
   /// Finds parent and children. @param is_chain true: one child each (for many pieces)
   void begin_broadcast(int root, bool is_chain);
   /// The root: where piece `chunk` is to be put; forward() then sends it to the children.
@@ -105,6 +108,7 @@ class Hosts {
   void complete_all(std::vector<Transfer>& transfers);
   /// Compares the header of a received message. @throws Error mismatch
   std::byte* payload(Buffer const& message, int from, std::uint32_t chunk, int step) const;
+  [[noreturn]] void report(Header const& header, int from) const;
   void reduce(void* out, void const* first, void const* second, std::size_t count) const;
 
   void start_exchange(Set& set);
@@ -118,7 +122,6 @@ class Hosts {
 
   Context const& context_;
   Arrivals const& arrivals_;
-  Lane* lane_;
   int host_count_;
   int lanes_;
   std::size_t capacity_;

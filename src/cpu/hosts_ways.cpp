@@ -148,6 +148,11 @@ int Hosts::representative(int root) const {
   return place.host == context_.host ? place.local : 0;
 }
 
+void Hosts::agree() {
+  start(0, 0, 0);
+  finish(0);
+}
+
 void Hosts::begin_broadcast(int root, bool is_chain) {
   int const root_host = context_.topology.place(root).host;
   int const index = (context_.host - root_host + host_count_) % host_count_;
@@ -159,14 +164,14 @@ void Hosts::begin_broadcast(int root, bool is_chain) {
   if (is_chain) {
     if (index > 0) parent_ = rank_at(index - 1);
     if (index + 1 < host_count_) children_.push_back(rank_at(index + 1));
-    return;
-  }
-  int mask = 1;
-  while (mask < host_count_ && (index & mask) == 0) mask *= 2;
-  if (index > 0) parent_ = rank_at(index - mask);
-  // The children with the largest subtrees come first.
-  for (mask /= 2; mask > 0; mask /= 2) {
-    if (index + mask < host_count_) children_.push_back(rank_at(index + mask));
+  } else {
+    int mask = 1;
+    while (mask < host_count_ && (index & mask) == 0) mask *= 2;
+    if (index > 0) parent_ = rank_at(index - mask);
+    // The children with the largest subtrees come first.
+    for (mask /= 2; mask > 0; mask /= 2) {
+      if (index + mask < host_count_) children_.push_back(rank_at(index + mask));
+    }
   }
 }
 

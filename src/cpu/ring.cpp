@@ -220,6 +220,7 @@ void Ring::broadcast(void* buffer) {
   int const source = hosts_.representative(operation.root);
   is_streamed_ = stores_.is_streamed(cut.total * cut.element);
   arrivals_.post();
+  if (hosts_.is_needed() && context_.local == 0) hosts_.agree();
   if (context_.local == source) {
     free_own_slots();
     send_blocks(cut, buffer);
@@ -248,6 +249,8 @@ void Ring::send_blocks(Cut const& cut, void* buffer) {
       std::memcpy(hosts_.fill(chunk), own, bytes);
     }
     if (hosts_.is_needed()) hosts_.forward(chunk, bytes);
+    // Before anything is waited for that only those do who are in this operation.
+    if (block == context_.segment.slots()) arrivals_.await_all();
     if (block >= context_.segment.slots()) {
       for (int local = 0; local < context_.local_size; ++local) {
         if (local == context_.local) continue;

@@ -154,6 +154,7 @@ void Small::all_reduce_flat(void const* in, void* out) {
 }
 
 void Small::broadcast_flat(void* buffer) {
+  if (hosts_.is_needed() && is_leader()) hosts_.agree();
   if (void const* const data = broadcast_between_hosts(buffer)) {
     copy_to_flat(data, bytes(), stores_.is_streamed(bytes()));
     arrivals_.post();

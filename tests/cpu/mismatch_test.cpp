@@ -42,6 +42,7 @@ void expect_reported(std::vector<int> const& hosts, int stray, Call const& other
   for (auto const& error : errors) {
     ASSERT_TRUE(error);
     EXPECT_EQ(Errc::mismatch, error->code());
+    EXPECT_STREQ(errors[0]->what(), error->what());
     if (job.size() > 2) {
       EXPECT_EQ(stray, error->rank());
     }
@@ -96,6 +97,26 @@ TEST(Mismatch, OnOneHostIsReportedOnTheOthers) {
   expect_reported({3, 2}, 1, all_reduce_of(200000), all_reduce_of(6), "of 200,000", "of 6 float64");
 }
 
+TEST(Mismatch, OfTwoRootsIsReportedOnAllRanks) {
+  for (std::size_t count : {std::size_t{3}, std::size_t{1000}, std::size_t{300000}}) {
+    for (std::vector<int> const& hosts : {std::vector{2}, {1, 1}, {2, 1}, {1, 1, 1}}) {
+      Job job(hosts);
+      auto const errors = job.run([&](Rank& rank) {
+        std::vector<double> data(300000, 1.0);
+        broadcast_from(rank.rank == rank.size - 1 ? rank.rank : 0, count)(rank, data);
+        rank.barrier();
+      });
+      for (auto const& error : errors) {
+        ASSERT_TRUE(error);
+        EXPECT_EQ(Errc::mismatch, error->code()) << error->what();
+        EXPECT_STREQ(errors[0]->what(), error->what());
+        EXPECT_THAT(error->what(), HasSubstr("from rank 0"));
+        EXPECT_THAT(error->what(), HasSubstr("from rank " + std::to_string(job.size() - 1)));
+      }
+    }
+  }
+}
+
 /// Two hosts agree within themselves and not with each other.
 TEST(Mismatch, BetweenHostsIsReportedOnAllRanks) {
   for (std::size_t first : {std::size_t{3}, std::size_t{900}, std::size_t{200000}}) {
@@ -111,6 +132,7 @@ TEST(Mismatch, BetweenHostsIsReportedOnAllRanks) {
         for (auto const& error : errors) {
           ASSERT_TRUE(error);
           EXPECT_EQ(Errc::mismatch, error->code()) << error->what();
+          EXPECT_STREQ(errors[0]->what(), error->what());
           EXPECT_THAT(error->what(), HasSubstr(base::format_count(first)));
           EXPECT_THAT(error->what(), HasSubstr(base::format_count(second)));
         }

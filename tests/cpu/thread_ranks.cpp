@@ -21,7 +21,7 @@ class ThreadLane final : public Lane {
     auto const* const begin = static_cast<std::byte const*>(data);
     Network::Message message{{begin, begin + bytes}, std::make_shared<bool>(false)};
     transfers_.push_back({message.delivered, -1, nullptr, 0});
-    if (!network_.is_rendezvous_) *message.delivered = true;
+    if (!network_.is_rendezvous_ || bytes <= Network::eager_bytes) *message.delivered = true;
     network_.queue(rank_, to).push_back(std::move(message));
     return static_cast<Ticket>(transfers_.size()) - 1;
   }

@@ -28,9 +28,10 @@ class AllAlive final : public sys::ProcessFacts {
 };
 
 /// A network between threads. Sends complete when the message has been received, as in a rendezvous
-/// (the hardest case for a protocol that could deadlock), or at once.
+/// (the hardest case for a protocol that could deadlock), or at once; the smallest ones always do.
 class Network {
  public:
+  static constexpr std::size_t eager_bytes = 256;
   Network(int ranks, bool is_rendezvous);
   std::unique_ptr<Lane> lane(int rank);
   /// The next error that `rank` was told of.
