@@ -39,7 +39,10 @@ struct Words {
 void add(CLI::App& app, Words& words, std::string const& names) {
   std::string const key = names.substr(0, names.find(','));
   app.add_option(names, words.values[key])->check([key](std::string const& text) {
-    return text.empty() ? fmt::format("{} is empty", key) : std::string();
+    if (text.empty()) return fmt::format("{} is empty", key);
+    bool const is_option = text.size() > 1 && text[0] == '-' && (text[1] < '0' || text[1] > '9');
+    if (is_option) return fmt::format("{} takes a value, but {} follows", key, text);
+    return std::string();
   });
 }
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <string>
 #include <string_view>
 
@@ -39,8 +40,8 @@ class Output {
   void write(int descriptor, std::string_view text) noexcept;
 
   std::string json_;
-  bool speaks_;
-  int error_ = 0;  ///< errno of the first failure on stdout
+  std::atomic<bool> speaks_;  ///< the watchdog may take over
+  int error_ = 0;             ///< errno of the first failure on stdout
 };
 
 /// The moving line on stderr; nothing when stderr is no terminal.

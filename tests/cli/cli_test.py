@@ -66,6 +66,8 @@ BAD_INPUT = [
     (["verify", "-x"], {}, "unknown option -x"),
     (["verify", "extra"], {}, "unexpected word extra"),
     (["verify", "--deadline"], {}, "--deadline"),
+    (["verify", "--json", "--rounds", "3"], {}, "--json"),
+    (["verify", "--json", "--frobnicate"], {}, "--json takes a value, but --frobnicate follows"),
     (["verify", "--deadline", "soon"], {}, "--deadline soon: not a duration"),
     (["verify", "--deadline", "0"], {}, "--deadline 0: not a duration"),
     (["verify", "--deadline", "3parsecs"], {}, "not a duration"),
@@ -184,7 +186,7 @@ class BadInput(Scratch):
         self.assertGreaterEqual(len(BAD_INPUT), 40)
         for arguments, env, text in BAD_INPUT:
             with self.subTest(arguments=arguments, env=env):
-                outcome = berth(*self.with_files(arguments), env=env)
+                outcome = berth(*self.with_files(arguments), env=env, cwd=self.folder)
                 self.assertEqual(outcome.code, 2, outcome)
                 self.assertEqual(outcome.out, "")
                 self.assertEqual(len(outcome.err.splitlines()), 1, outcome.err)
@@ -198,7 +200,7 @@ class BadInput(Scratch):
                 row for row in BAD_INPUT
                 if wanted in " ".join(row[0] + [f"{k}={v}" for k, v in row[1].items()]))
             with self.subTest(arguments=arguments, env=env):
-                outcome = berth(*self.with_files(arguments), env=env, np=2)
+                outcome = berth(*self.with_files(arguments), env=env, np=2, cwd=self.folder)
                 self.assertEqual(outcome.code, 2, outcome)
                 self.assertEqual(len(outcome.own_lines()), 1, outcome.err)
                 self.assertIn(text, outcome.own_lines()[0])
