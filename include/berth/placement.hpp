@@ -13,6 +13,7 @@ struct Placement {
   int local_rank = -1;            ///< rank within the host, 0-based
   int local_size = 0;             ///< ranks on the host
   std::string device;             ///< PCI bus id "0000:1b:00.0" of the device; empty: none
+  int partition = 0;              ///< which of several devices on that bus id (MIG, CPX), from 0
   int numa_node = -1;             ///< OS index of the NUMA node of the cores; -1: not known
   std::string cpus;               ///< PUs as a list, "0-13,28-41"; empty: not bound
   int cores = 0;                  ///< whole or part cores in `cpus`

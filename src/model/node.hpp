@@ -16,6 +16,7 @@ struct Core {
   int package = -1;  ///< logical index
   int numa = -1;     ///< index into Node::numa_nodes of the nearest node with memory
   int l3 = -1;       ///< logical index of the L3 group; -1: none
+  int kind = 0;      ///< efficiency class: higher is faster; 0 for all where cores are equal
   PuSet pus;         ///< hardware threads of this core, allowed or not
 };
 
@@ -34,6 +35,7 @@ struct Device {
   int partition = 0;   ///< several devices on one bus id (MIG, CPX)
   std::string vendor;  ///< PCI vendor id "10de"
   std::string model;   ///< name, when known
+  std::string uuid;    ///< "GPU-..." or "MIG-..."; empty: not known
   int numa = -1;       ///< index into Node::numa_nodes; -1: locality not known
   int package = -1;
   /// Bus ids of the PCI bridges above, nearest first; the host bridge comes last as "host0000:00".
@@ -51,6 +53,12 @@ struct Nic {
   std::vector<std::string> bridges;  ///< as Device::bridges
 };
 
+/// A network card that no rank may get.
+struct UnusedNic {
+  std::string name;    ///< "mlx5_4", "docker0"
+  std::string reason;  ///< "port 1 is down", "virtual"
+};
+
 struct Node {
   std::string host;
   int packages = 0;
@@ -60,6 +68,7 @@ struct Node {
   PuSet allowed;                                   ///< PUs the cgroup allows
   std::vector<Device> devices;                     ///< sorted by bus id, partition
   std::vector<Nic> nics;                           ///< usable ones only, sorted by name
+  std::vector<UnusedNic> unused_nics;              ///< and those left out, sorted by name
 };
 
 }  // namespace berth::model
