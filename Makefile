@@ -3,7 +3,7 @@
 #
 # A thin front to CMake: every target is a few commands that can be typed by hand.
 .DEFAULT_GOAL := build
-.PHONY: build run test test-all bench install lint tidy format help
+.PHONY: build run run-built test test-all bench bench-built install lint tidy format help
 PREFIX ?= /usr/local
 RELEASE := build/release
 BERTH := $(RELEASE)/bin/berth
@@ -23,6 +23,11 @@ $(RELEASE)/build.ninja:
 run: ## install what is missing, build, verify this machine and measure it with 2 ranks
 	@tools/install_dependencies.sh build
 	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory run-built
+
+# A make of its own: which launcher is known only after the configuration, and make expands all of a
+# recipe before it runs the first line.
+run-built:
 	$(MPI_ENVIRONMENT) $(MPIRUN) -np 2 $(BERTH) verify
 	$(MPI_ENVIRONMENT) $(MPIRUN) -np 2 $(BERTH) bench all_reduce -b 8 -e 64M -f 4 --compare mpi
 
@@ -37,6 +42,9 @@ test-all: ## as test, and the slow tests and the sanitizers too
 bench: ## measure all_reduce against MPI's at every power of two
 	@tools/install_dependencies.sh build
 	@$(MAKE) --no-print-directory build
+	@$(MAKE) --no-print-directory bench-built
+
+bench-built:
 	$(MPI_ENVIRONMENT) $(MPIRUN) -np 2 $(BERTH) bench all_reduce -b 8 -e 64M -f 2 --compare mpi
 
 install: build ## install into PREFIX (default /usr/local); DESTDIR is honoured
