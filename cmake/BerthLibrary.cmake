@@ -32,7 +32,8 @@ if(_library_objects)
   target_compile_features(berth PUBLIC cxx_std_17)
   target_compile_definitions(berth PUBLIC OMPI_SKIP_MPICXX=1 MPICH_SKIP_MPICXX=1)
   target_link_libraries(berth PUBLIC MPI::MPI_C
-                        PRIVATE Threads::Threads $<BUILD_INTERFACE:PkgConfig::HWLOC> ${CMAKE_DL_LIBS})
+                        PRIVATE Threads::Threads $<BUILD_INTERFACE:PkgConfig::HWLOC>
+                                $<BUILD_INTERFACE:berth_pugixml> ${CMAKE_DL_LIBS})
   if(BERTH_SANITIZE)
     target_link_options(berth PRIVATE -fsanitize=${BERTH_SANITIZE})
   else()

@@ -18,6 +18,7 @@ pkg-config pkgconf-pkg-config pkgconf command:pkg-config
 libopenmpi-dev openmpi-devel openmpi command:mpicc
 openmpi-bin openmpi openmpi command:mpirun
 libhwloc-dev hwloc-devel hwloc header:hwloc.h
+libpugixml-dev pugixml-devel pugixml header:pugixml.hpp
 libfmt-dev fmt-devel fmt header:fmt/format.h
 libcli11-dev cli11-devel cli11 header:CLI/CLI.hpp
 nlohmann-json3-dev json-devel nlohmann-json header:nlohmann/json.hpp

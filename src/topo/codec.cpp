@@ -11,7 +11,7 @@
 namespace berth::topo {
 namespace {
 
-constexpr std::uint32_t magic = 0x42546e31;
+constexpr std::uint32_t magic = 0x42546e32;
 constexpr std::uint32_t most_items = 65536;
 constexpr std::uint32_t most_text = 256;
 
@@ -22,8 +22,9 @@ class Writer {
     bytes_.append(reinterpret_cast<char const*>(&value), sizeof value);
   }
   void text(std::string_view value) {
-    put(static_cast<std::uint32_t>(value.size()));
-    bytes_.append(value);
+    std::string_view const kept = value.substr(0, most_text);
+    put(static_cast<std::uint32_t>(kept.size()));
+    bytes_.append(kept);
   }
   void texts(std::vector<std::string> const& values) {
     put(static_cast<std::uint32_t>(values.size()));
@@ -118,6 +119,7 @@ void write_core(Writer& to, model::Core const& core) {
   to.put(static_cast<std::int32_t>(core.package));
   to.put(static_cast<std::int32_t>(core.numa));
   to.put(static_cast<std::int32_t>(core.l3));
+  to.put(static_cast<std::int32_t>(core.kind));
   to.pus(core.pus);
 }
 
@@ -126,6 +128,7 @@ model::Core read_core(Reader& from, int packages, int numa_nodes) {
   core.package = from.integer(-1, packages - 1);
   core.numa = from.integer(-1, numa_nodes - 1);
   core.l3 = from.integer(-1, static_cast<int>(most_items));
+  core.kind = from.integer(0, static_cast<int>(most_items));
   core.pus = from.pus();
   return core;
 }
@@ -135,6 +138,7 @@ void write_device(Writer& to, model::Device const& device) {
   to.put(static_cast<std::int32_t>(device.partition));
   to.text(device.vendor);
   to.text(device.model);
+  to.text(device.uuid);
   to.put(static_cast<std::int32_t>(device.numa));
   to.put(static_cast<std::int32_t>(device.package));
   to.texts(device.bridges);
@@ -147,6 +151,7 @@ model::Device read_device(Reader& from, int packages, int numa_nodes) {
   device.partition = from.integer(0, static_cast<int>(most_items));
   device.vendor = from.text();
   device.model = from.text();
+  device.uuid = from.text();
   device.numa = from.integer(-1, numa_nodes - 1);
   device.package = from.integer(-1, packages - 1);
   device.bridges = from.texts();
@@ -196,6 +201,11 @@ std::string encode_node(model::Node const& node) {
   for (auto const& device : node.devices) write_device(to, device);
   to.put(static_cast<std::uint32_t>(node.nics.size()));
   for (auto const& nic : node.nics) write_nic(to, nic);
+  to.put(static_cast<std::uint32_t>(node.unused_nics.size()));
+  for (auto const& nic : node.unused_nics) {
+    to.text(nic.name);
+    to.text(nic.reason);
+  }
   return to.take();
 }
 
@@ -219,13 +229,17 @@ model::Node decode_node(std::string_view bytes) {
     node.cores.push_back(read_core(from, node.packages, numa_nodes));
     from.check(!node.cores.back().pus.empty());
   }
-  from.check(!node.cores.empty());
   node.allowed = from.pus();
   for (std::size_t left = from.count(); left > 0; --left) {
     node.devices.push_back(read_device(from, node.packages, numa_nodes));
   }
   for (std::size_t left = from.count(); left > 0; --left) {
     node.nics.push_back(read_nic(from, node.packages, numa_nodes));
+  }
+  for (std::size_t left = from.count(); left > 0; --left) {
+    auto& nic = node.unused_nics.emplace_back();
+    nic.name = from.text();
+    nic.reason = from.text();
   }
   from.check(from.at_end());
   return node;

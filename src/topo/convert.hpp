@@ -2,17 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 
+#include <sys/interfaces.hpp>
 #include <topo/topology.hpp>
 
 namespace berth::topo {
 
+/// Where a live machine is completed from.
+struct LiveSource {
+  std::string root;  ///< prefix of /sys and /proc
+  /// Addresses per interface; absent: not known.
+  std::optional<std::map<std::string, sys::Reach>> reach;
+};
+
 /// A topology as plain values.
-/// @param sysfs_root prefix of /sys to complete it from (link states, speeds, missing NUMA nodes);
-///   absent for a recorded machine
-/// @throws Error bad_input when it has no processors
-model::Node convert(Topology const& topology, std::optional<std::string> const& sysfs_root);
+/// @param source absent for a recorded machine
+/// @throws Error bad_input when it has no processors, or none that is allowed
+model::Node convert(Topology const& topology, std::optional<LiveSource> const& source);
 
 }  // namespace berth::topo

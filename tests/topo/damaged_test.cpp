@@ -84,8 +84,8 @@ TEST_F(DamagedFile, ThatIsNoFileIsRefusedAtOnce) {
 TEST_F(DamagedFile, ThatIsTooLargeIsNotRead) {
   fs::path const path = folder_ / "large.xml";
   std::ofstream(path) << good_;
-  fs::resize_file(path, (64UL << 20) + 1);
-  says(error_of_path(path.string()), "larger than 64 MiB");
+  fs::resize_file(path, (16UL << 20) + 1);
+  says(error_of_path(path.string()), "larger than 16 MiB");
 }
 
 TEST_F(DamagedFile, CannotExhaustTheMachine) {

@@ -109,7 +109,7 @@ TEST(LiveMachine, ContainsTheProcessorsWeRunOn) {
 
 TEST(LiveMachine, BelievesTheSysfsThatItIsGivenForLinkStates) {
   // Under an empty root no interface is up; fabric cards keep what hwloc knows of them.
-  model::Node const node = topo::read_live("/nonexistent-root");
+  model::Node const node = topo::read_live({"/nonexistent-root"});
   for (auto const& nic : node.nics) EXPECT_TRUE(nic.fabric) << nic.name;
 }
 
