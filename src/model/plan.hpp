@@ -26,8 +26,9 @@ struct LocalRank {
   /// it is the launcher's default.
   bool binding_asked = false;
   /// Devices this rank may use, in its own order; absent: all of the node. Empty: none.
-  std::optional<std::vector<DeviceKey>> visible;
-  std::optional<DeviceKey> chosen;  ///< a device that the caller has set already: it is kept
+  std::optional<std::vector<DeviceKey>> visible = std::nullopt;
+  /// A device that the caller has set already: it is kept.
+  std::optional<DeviceKey> chosen = std::nullopt;
 };
 
 /// What to do about a binding that the launcher made.

@@ -13,7 +13,7 @@ namespace {
 
 // Fields are separated by ';', the elements of lists are preceded by '='. Everything but letters,
 // digits and a few harmless signs is written as %xx.
-constexpr std::string_view version = "berth-placement-1";
+constexpr std::string_view version = "berth-placement-2";
 
 bool is_plain(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
@@ -106,11 +106,11 @@ std::string list(std::vector<int> const& values) {
 }  // namespace
 
 std::string encode(Placement const& placement) {
-  return fmt::format("{};{};{};{};{};{};{};{};{};{};{};{};{};{}", version, placement.host,
-                     placement.local_rank, placement.local_size, escape(placement.device),
-                     placement.numa_node, escape(placement.cpus), placement.cores,
-                     list(placement.memory_nodes), list(placement.nics), escape(placement.nic_path),
-                     list(placement.flags), escape(placement.reason), placement.cost);
+  return fmt::format(
+      "{};{};{};{};{};{};{};{};{};{};{};{};{};{};{}", version, placement.host, placement.local_rank,
+      placement.local_size, escape(placement.device), placement.partition, placement.numa_node,
+      escape(placement.cpus), placement.cores, list(placement.memory_nodes), list(placement.nics),
+      escape(placement.nic_path), list(placement.flags), escape(placement.reason), placement.cost);
 }
 
 Placement decode(std::string const& text) {
@@ -121,6 +121,7 @@ Placement decode(std::string const& text) {
   placement.local_rank = fields.integer();
   placement.local_size = fields.integer();
   placement.device = fields.word();
+  placement.partition = fields.integer();
   placement.numa_node = fields.integer();
   placement.cpus = fields.word();
   placement.cores = fields.integer();

@@ -1,183 +1,258 @@
 // SPDX-FileCopyrightText: The Berth contributors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <iterator>
 #include <map>
-#include <numeric>
-#include <tuple>
+#include <set>
+#include <utility>
 
 #include <place/cores.hpp>
-#include <place/hops.hpp>
+#include <place/flow.hpp>
 
 namespace berth::place {
 namespace {
 
-using Indices = std::vector<std::size_t>;
+using Cores = std::vector<UsableCore>;
+using Cuts = std::vector<std::size_t>;  ///< ranks + 1 positions
 
-/// Ranks that divide the same cores.
-struct Group {
-  Indices cores;
-  Indices ranks;
-};
-
-bool touches(model::PuSet const& a, model::PuSet const& b) {
-  return !intersection(a, b).empty();
+void give(CoreShare& share, UsableCore const& core) {
+  share.pus.insert(share.pus.end(), core.pus.begin(), core.pus.end());
+  ++share.cores;
 }
 
-template <class Accept>
-Indices cores_where(std::vector<UsableCore> const& usable, Accept const& accept) {
-  Indices found;
-  for (std::size_t i = 0; i < usable.size(); ++i) {
-    if (accept(usable[i])) found.push_back(i);
+Cuts even_cuts(std::size_t cores, std::size_t ranks) {
+  Cuts cuts;
+  for (std::size_t j = 0; j <= ranks; ++j) cuts.push_back(j * cores / ranks);
+  return cuts;
+}
+
+// Positions where another L3 group begins, with both ends.
+Cuts cache_edges(model::Node const& node, Cores const& cores) {
+  Cuts edges{0};
+  for (std::size_t i = 1; i < cores.size(); ++i) {
+    if (node.cores[cores[i].core].l3 != node.cores[cores[i - 1].core].l3) edges.push_back(i);
   }
-  return found;
+  edges.push_back(cores.size());
+  return edges;
 }
 
-Indices all_cores(std::vector<UsableCore> const& usable) {
-  Indices all(usable.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  return all;
-}
-
-bool has_locality(model::Node const& node, model::Device const& device) {
-  return device.numa >= 0 || (device.package >= 0 && node.packages > 1);
-}
-
-Indices local_cores(model::Node const& node, std::vector<UsableCore> const& usable,
-                    model::Device const& device) {
-  if (device.numa >= 0) {
-    model::PuSet const& pus = node.numa_nodes[static_cast<std::size_t>(device.numa)].pus;
-    return cores_where(usable, [&](UsableCore const& core) { return touches(core.pus, pus); });
+// Even cuts moved to the nearest edge of an L3 group; the even ones where that is not fair.
+Cuts cache_cuts(model::Node const& node, Cores const& cores, std::size_t ranks) {
+  Cuts const edges = cache_edges(node, cores);
+  Cuts even = even_cuts(cores.size(), ranks);
+  if (edges.size() <= 2) return even;
+  double const fair = static_cast<double>(cores.size()) / static_cast<double>(ranks);
+  Cuts snapped{0};
+  for (std::size_t j = 1; j < ranks; ++j) {
+    double const wanted = fair * static_cast<double>(j);
+    snapped.push_back(
+        *std::min_element(edges.begin(), edges.end(), [&](std::size_t a, std::size_t b) {
+          return std::abs(static_cast<double>(a) - wanted) <
+                 std::abs(static_cast<double>(b) - wanted);
+        }));
   }
-  return cores_where(usable,
-                     [&](UsableCore const& core) { return core.core->package == device.package; });
-}
-
-// The usable cores of the NUMA node that is nearest to a device with no allowed core beside it.
-Indices nearest_cores(model::Node const& node, std::vector<UsableCore> const& usable,
-                      model::Device const& device) {
-  auto const distance = [&](UsableCore const& core) {
-    bool const other_package = core.core->package != device.package;
-    return std::tuple(numa_hops(node, device.numa, core.core->numa), other_package,
-                      core.core->numa);
-  };
-  auto const best = distance(*std::min_element(
-      usable.begin(), usable.end(),
-      [&](UsableCore const& a, UsableCore const& b) { return distance(a) < distance(b); }));
-  return cores_where(usable, [&](UsableCore const& core) { return distance(core) == best; });
-}
-
-Indices without(Indices const& from, Indices const& taken) {
-  Indices left;
-  std::set_difference(from.begin(), from.end(), taken.begin(), taken.end(),
-                      std::back_inserter(left));
-  return left;
-}
-
-// Moves the cores and ranks of all groups that share a core with `group` into it.
-void absorb_overlapping(std::vector<Group>& groups, Group& group) {
-  Indices const original = group.cores;
-  auto const apart = [&](Group const& other) {
-    return without(original, other.cores).size() == original.size();
-  };
-  auto const first = std::stable_partition(groups.begin(), groups.end(), apart);
-  std::for_each(first, groups.end(), [&](Group const& other) {
-    Indices both;
-    std::set_union(group.cores.begin(), group.cores.end(), other.cores.begin(), other.cores.end(),
-                   std::back_inserter(both));
-    group.cores = std::move(both);
-    group.ranks.insert(group.ranks.end(), other.ranks.begin(), other.ranks.end());
-  });
-  groups.erase(first, groups.end());
-}
-
-// Makes the groups' cores disjoint. A wide group leaves a narrow one inside it alone where enough
-// is left; otherwise both become one.
-std::vector<Group> separate(std::vector<Group> groups) {
-  std::stable_sort(groups.begin(), groups.end(),
-                   [](Group const& a, Group const& b) { return a.cores.size() < b.cores.size(); });
-  std::vector<Group> done;
-  for (Group& group : groups) {
-    Indices rest = group.cores;
-    for (Group const& other : done) rest = without(rest, other.cores);
-    if (rest.size() >= group.ranks.size()) {
-      group.cores = std::move(rest);
-    } else {
-      absorb_overlapping(done, group);
-    }
-    done.push_back(std::move(group));
+  snapped.push_back(cores.size());
+  std::size_t largest_cache = 0;
+  for (std::size_t i = 1; i < edges.size(); ++i) {
+    largest_cache = std::max(largest_cache, edges[i] - edges[i - 1]);
   }
-  return done;
-}
-
-// Ranks in the order of the cores right beside their devices (an L3, say), so that contiguous
-// pieces fall where they should.
-void order_ranks(model::Node const& node, std::vector<UsableCore> const& usable,
-                 std::vector<int> const& devices, Group& group) {
-  auto const place = [&](std::size_t rank) {
-    if (devices[rank] < 0) return std::tuple(std::size_t{0}, rank);
-    model::PuSet const& local = node.devices[static_cast<std::size_t>(devices[rank])].local_pus;
-    auto const first = std::find_if(group.cores.begin(), group.cores.end(), [&](std::size_t core) {
-      return touches(usable[core].pus, local);
-    });
-    return std::tuple(static_cast<std::size_t>(first - group.cores.begin()), rank);
-  };
-  std::sort(group.ranks.begin(), group.ranks.end(),
-            [&](std::size_t a, std::size_t b) { return place(a) < place(b); });
-}
-
-void divide(Group const& group, std::vector<CoreShare>& shares) {
-  std::size_t const cores = group.cores.size();
-  std::size_t const ranks = group.ranks.size();
+  std::size_t least = cores.size();
+  std::size_t most = 0;
   for (std::size_t j = 0; j < ranks; ++j) {
-    CoreShare& share = shares[group.ranks[j]];
-    share.domain = cores;
-    std::size_t const begin = j * cores / ranks;
-    if (cores >= ranks) {
-      std::size_t const end = (j + 1) * cores / ranks;
-      share.cores.assign(group.cores.begin() + static_cast<std::ptrdiff_t>(begin),
-                         group.cores.begin() + static_cast<std::ptrdiff_t>(end));
-      continue;
+    if (snapped[j + 1] <= snapped[j]) return even;
+    least = std::min(least, snapped[j + 1] - snapped[j]);
+    most = std::max(most, snapped[j + 1] - snapped[j]);
+  }
+  bool const is_fair = static_cast<double>(least) >= 0.75 * fair && most - least <= largest_cache;
+  return is_fair ? snapped : even;
+}
+
+// Whole cores of one kind, or of several: then everybody gets as many of each.
+void share_whole(model::Node const& node, Cores const& cores, Domain const& domain,
+                 std::vector<CoreShare>& shares) {
+  std::map<int, Cores, std::greater<>> kinds;
+  for (UsableCore const& core : cores) kinds[node.cores[core.core].kind].push_back(core);
+  std::size_t const ranks = domain.ranks.size();
+  for (auto const& [kind, own] : kinds) {
+    Cuts cuts;
+    if (kinds.size() == 1) {
+      cuts = cache_cuts(node, own, ranks);
+    } else {
+      std::vector<double> had;
+      for (std::size_t const rank : domain.ranks) had.push_back(shares[rank].cores);
+      int const all = static_cast<int>(own.size() / ranks);
+      auto const rest =
+          deal_evenly(static_cast<int>(own.size() % ranks), had, std::vector<double>(ranks, 1.0));
+      cuts.push_back(0);
+      for (std::size_t j = 0; j < ranks; ++j) {
+        cuts.push_back(cuts.back() + static_cast<std::size_t>(all + rest[j]));
+      }
     }
-    share.cores = {group.cores[begin]};
-    share.sharers = 0;
-    for (std::size_t other = 0; other < ranks; ++other) {
-      if (other * cores / ranks == begin) ++share.sharers;
+    for (std::size_t j = 0; j < ranks; ++j) {
+      for (std::size_t i = cuts[j]; i < cuts[j + 1]; ++i) give(shares[domain.ranks[j]], own[i]);
+    }
+  }
+}
+
+// Fewer cores than ranks, but enough threads: how many ranks come on each core.
+std::vector<std::size_t> ranks_per_core(Cores const& cores, std::size_t ranks) {
+  std::vector<std::size_t> count(cores.size(), 1);
+  std::size_t left = ranks - cores.size();
+  while (left > 0) {
+    for (std::size_t i = 0; i < cores.size() && left > 0; ++i) {
+      if (count[i] >= cores[i].pus.size()) continue;
+      ++count[i];
+      --left;
+    }
+  }
+  return count;
+}
+
+void share_threads(Cores const& cores, Domain const& domain, std::vector<CoreShare>& shares) {
+  auto const count = ranks_per_core(cores, domain.ranks.size());
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < cores.size(); ++i) {
+    Cuts const cuts = even_cuts(cores[i].pus.size(), count[i]);
+    for (std::size_t j = 0; j < count[i]; ++j) {
+      CoreShare& share = shares[domain.ranks[next++]];
+      share.pus.assign(cores[i].pus.begin() + static_cast<std::ptrdiff_t>(cuts[j]),
+                       cores[i].pus.begin() + static_cast<std::ptrdiff_t>(cuts[j + 1]));
+      share.cores = 1;
+      share.sharers = static_cast<int>(count[i]);
+      share.threads = count[i] > 1;
+    }
+  }
+}
+
+void share_pus(Cores const& cores, Domain const& domain, std::vector<CoreShare>& shares) {
+  model::PuSet units;
+  for (UsableCore const& core : cores) {
+    units.insert(units.end(), core.pus.begin(), core.pus.end());
+  }
+  std::vector<int> sharers(units.size(), 0);
+  auto const unit_of = [&](std::size_t j) { return j * units.size() / domain.ranks.size(); };
+  for (std::size_t j = 0; j < domain.ranks.size(); ++j) ++sharers[unit_of(j)];
+  for (std::size_t j = 0; j < domain.ranks.size(); ++j) {
+    CoreShare& share = shares[domain.ranks[j]];
+    share.pus = {units[unit_of(j)]};
+    share.cores = 1;
+    share.sharers = sharers[unit_of(j)];
+  }
+}
+
+// Which cores a rank of a tangled domain may have.
+std::vector<std::size_t> options_of(Cores const& cores, CoreWish const& wish) {
+  std::vector<std::size_t> options;
+  for (std::size_t i = 0; i < cores.size(); ++i) {
+    if (touches(cores[i].pus, wish.local)) options.push_back(i);
+  }
+  return options;
+}
+
+using Options = std::vector<std::vector<std::size_t>>;
+
+// One core for each, as far as that goes; -1: none was left.
+std::vector<int> one_core_each(std::size_t cores, Options const& options) {
+  auto const ranks = static_cast<int>(options.size());
+  Flow flow(2 + ranks + static_cast<int>(cores));
+  std::vector<std::vector<std::size_t>> edges(options.size());
+  for (int j = 0; j < ranks; ++j) {
+    flow.add(0, 2 + j, 1, 0);
+    for (std::size_t const i : options[static_cast<std::size_t>(j)]) {
+      edges[static_cast<std::size_t>(j)].push_back(
+          flow.add(2 + j, 2 + ranks + static_cast<int>(i), 1, 0));
+    }
+  }
+  for (std::size_t i = 0; i < cores; ++i) flow.add(2 + ranks + static_cast<int>(i), 1, 1, 0);
+  flow.send(0, 1, ranks);
+  std::vector<int> chosen(options.size(), -1);
+  for (std::size_t j = 0; j < options.size(); ++j) {
+    for (std::size_t k = 0; k < edges[j].size(); ++k) {
+      if (flow.on(edges[j][k]) > 0) chosen[j] = static_cast<int>(options[j][k]);
+    }
+  }
+  return chosen;
+}
+
+// Everybody gets a core first, then every core goes to whom has fewest of those who may have it.
+void share_tangled(Cores const& cores, Domain const& domain, bool smt,
+                   std::vector<CoreWish> const& wishes, std::vector<CoreShare>& shares) {
+  std::size_t const ranks = domain.ranks.size();
+  Options options;
+  for (std::size_t const rank : domain.ranks) options.push_back(options_of(cores, wishes[rank]));
+  // With more ranks than cores a matching is of no use, and would be slow for thousands.
+  std::vector<int> const first =
+      ranks <= cores.size() ? one_core_each(cores.size(), options) : std::vector<int>(ranks, -1);
+  std::vector<std::vector<std::size_t>> owners(cores.size());
+  std::vector<std::vector<std::size_t>> owned(ranks);
+  auto const hand = [&](std::size_t j, std::size_t core) {
+    owners[core].push_back(j);
+    owned[j].push_back(core);
+  };
+  for (std::size_t j = 0; j < ranks; ++j) {
+    if (first[j] >= 0) hand(j, static_cast<std::size_t>(first[j]));
+  }
+  for (std::size_t j = 0; j < ranks; ++j) {
+    if (!owned[j].empty()) continue;
+    hand(j, *std::min_element(options[j].begin(), options[j].end(),
+                              [&](auto a, auto b) { return owners[a].size() < owners[b].size(); }));
+  }
+  std::vector<std::vector<std::size_t>> rivals(cores.size());
+  for (std::size_t j = 0; j < ranks; ++j) {
+    for (std::size_t const core : options[j]) rivals[core].push_back(j);
+  }
+  for (std::size_t core = 0; core < cores.size(); ++core) {
+    if (!owners[core].empty() || rivals[core].empty()) continue;
+    hand(*std::min_element(rivals[core].begin(), rivals[core].end(),
+                           [&](auto a, auto b) { return owned[a].size() < owned[b].size(); }),
+         core);
+  }
+  for (std::size_t j = 0; j < ranks; ++j) {
+    CoreShare& share = shares[domain.ranks[j]];
+    for (std::size_t const core : owned[j]) {
+      model::PuSet pus = intersection(cores[core].pus, wishes[domain.ranks[j]].local);
+      if (!smt) pus.erase(pus.begin() + 1, pus.end());
+      give(share, {cores[core].core, std::move(pus)});
+      share.sharers = std::max(share.sharers, static_cast<int>(owners[core].size()));
     }
   }
 }
 
 }  // namespace
 
-std::vector<CoreShare> share_cores(model::Node const& node, std::vector<UsableCore> const& usable,
-                                   std::vector<int> const& devices) {
-  std::vector<CoreShare> shares(devices.size());
-  std::vector<Indices> local(devices.size());  // beside the rank's device
-  std::map<Indices, Indices> ranks_of;
-  for (std::size_t rank = 0; rank < devices.size(); ++rank) {
-    local[rank] = all_cores(usable);
-    if (devices[rank] >= 0) {
-      model::Device const& device = node.devices[static_cast<std::size_t>(devices[rank])];
-      shares[rank].unknown = !has_locality(node, device);
-      if (!shares[rank].unknown) local[rank] = local_cores(node, usable, device);
-      if (local[rank].empty()) {
-        ranks_of[nearest_cores(node, usable, device)].push_back(rank);
-        continue;
-      }
-    }
-    ranks_of[local[rank]].push_back(rank);
+std::vector<int> deal_evenly(int count, std::vector<double> had,
+                             std::vector<double> const& weight) {
+  std::vector<int> got(had.size(), 0);
+  std::set<std::pair<double, std::size_t>> queue;
+  for (std::size_t i = 0; i < had.size(); ++i) queue.emplace(had[i] / weight[i], i);
+  for (int item = 0; item < count; ++item) {
+    std::size_t const poorest = queue.begin()->second;
+    queue.erase(queue.begin());
+    ++got[poorest];
+    had[poorest] += 1;
+    queue.emplace(had[poorest] / weight[poorest], poorest);
   }
-  std::vector<Group> groups;
-  groups.reserve(ranks_of.size());
-  for (auto const& [cores, ranks] : ranks_of) groups.push_back({cores, ranks});
-  for (Group& group : separate(std::move(groups))) {
-    order_ranks(node, usable, devices, group);
-    divide(group, shares);
+  return got;
+}
+
+void share_domain(CoreMap const& cores, Domain const& domain, bool smt,
+                  std::vector<CoreWish> const& wishes, std::vector<CoreShare>& shares) {
+  Cores const own = cores.cores(domain.pus, smt);
+  std::size_t pus = 0;
+  for (UsableCore const& core : own) pus += core.pus.size();
+  if (domain.tangled) {
+    // A binding may hold only second threads.
+    share_tangled(cores.cores(domain.pus, true), domain, smt, wishes, shares);
+  } else if (domain.ranks.size() <= own.size()) {
+    share_whole(cores.node(), own, domain, shares);
+  } else if (domain.ranks.size() <= pus) {
+    share_threads(own, domain, shares);
+  } else {
+    share_pus(own, domain, shares);
   }
-  for (std::size_t rank = 0; rank < devices.size(); ++rank) {
-    shares[rank].remote = !without(shares[rank].cores, local[rank]).empty();
+  for (std::size_t const rank : domain.ranks) {
+    std::sort(shares[rank].pus.begin(), shares[rank].pus.end());
+    shares[rank].domain = static_cast<int>(own.size());
   }
-  return shares;
 }
 
 }  // namespace berth::place

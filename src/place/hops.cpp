@@ -24,21 +24,40 @@ Path by_memory(int numa_a, int package_a, int numa_b, int package_b) {
   return numa_a >= 0 && numa_b >= 0 ? Path::sock : Path::unk;
 }
 
+/// One end of a path.
+struct End {
+  int numa;
+  int package;
+  std::vector<std::string> const& bridges;
+};
+
+// A device or a network card.
+template <class Part>
+End end_of(model::Node const& node, Part const& part) {
+  int const package = part.package >= 0 ? part.package : package_of(node, part.numa);
+  return {part.numa, package, part.bridges};
+}
+
 // The lowest bridge above both; absent when there is none or it proves nothing.
-std::optional<Path> by_bridges(model::Device const& device, model::Nic const& nic) {
-  for (std::size_t up = 0; up < device.bridges.size(); ++up) {
-    auto const found = std::find(nic.bridges.begin(), nic.bridges.end(), device.bridges[up]);
-    if (found == nic.bridges.end()) continue;
+std::optional<Path> by_bridges(End const& a, End const& b) {
+  for (std::size_t up = 0; up < a.bridges.size(); ++up) {
+    auto const found = std::find(b.bridges.begin(), b.bridges.end(), a.bridges[up]);
+    if (found == b.bridges.end()) continue;
     if (!is_host_bridge(*found)) {
       // A switch is two bridges deep: the port below and the port above.
-      auto const other = static_cast<std::size_t>(found - nic.bridges.begin());
+      auto const other = static_cast<std::size_t>(found - b.bridges.begin());
       return std::max(up, other) <= 1 ? Path::pix : Path::pxb;
     }
     // The root bus of a virtual machine holds everything and says nothing about distance.
-    if (device.numa >= 0 && device.numa == nic.numa) return Path::phb;
+    if (a.numa >= 0 && a.numa == b.numa) return Path::phb;
     return std::nullopt;
   }
   return std::nullopt;
+}
+
+Path path_of(End const& a, End const& b) {
+  if (auto const path = by_bridges(a, b)) return *path;
+  return by_memory(a.numa, a.package, b.numa, b.package);
 }
 
 }  // namespace
@@ -51,6 +70,12 @@ double numa_hops(model::Node const& node, int from, int to) {
     return node.numa_distance[row][column];
   }
   return package_of(node, from) == package_of(node, to) ? 1 : 2;
+}
+
+double device_hops(model::Node const& node, model::Core const& core, model::Device const& device) {
+  if (device.numa >= 0) return numa_hops(node, core.numa, device.numa);
+  bool const apart = core.package >= 0 && device.package >= 0 && core.package != device.package;
+  return apart ? 2 : 0;
 }
 
 std::string_view path_name(Path path) {
@@ -114,15 +139,16 @@ std::string_view path_words(Path path) {
 }
 
 Path path_between(model::Node const& node, model::Device const& device, model::Nic const& nic) {
-  if (auto const path = by_bridges(device, nic)) return *path;
-  int const device_package = device.package >= 0 ? device.package : package_of(node, device.numa);
-  int const nic_package = nic.package >= 0 ? nic.package : package_of(node, nic.numa);
-  return by_memory(device.numa, device_package, nic.numa, nic_package);
+  return path_of(end_of(node, device), end_of(node, nic));
+}
+
+Path path_between(model::Node const& node, model::Device const& a, model::Device const& b) {
+  return path_of(end_of(node, a), end_of(node, b));
 }
 
 Path path_from_numa(model::Node const& node, int numa, model::Nic const& nic) {
-  int const nic_package = nic.package >= 0 ? nic.package : package_of(node, nic.numa);
-  return by_memory(numa, package_of(node, numa), nic.numa, nic_package);
+  End const end = end_of(node, nic);
+  return by_memory(numa, package_of(node, numa), end.numa, end.package);
 }
 
 }  // namespace berth::place

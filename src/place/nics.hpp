@@ -22,9 +22,14 @@ struct NicChoice {
   int load = 0;           ///< ranks that had chosen the first before
 };
 
-/// Cards for all seats in order: best path class, then speed, then the least loaded, then by name.
-/// Cards of the same class and speed that nobody took are dealt out as second, third, ... cards.
-/// Ethernet counts only where there is no fabric.
+/// Fabric cards, or where there is none the ethernet; indices into node.nics, in the order of their
+/// names with numbers counted as such (mlx5_2 before mlx5_10).
+std::vector<int> candidate_nics(model::Node const& node);
+
+/// Cards for all seats: best path class, then speed, then the least loaded, then in step: the i-th
+/// of the ranks with equally good cards takes the i-th of these. Cards of the same class and speed
+/// that nobody took are dealt out as second, third, ... cards, so that every rank has its share of
+/// the cards that are near it and no two have the same while these last.
 std::vector<NicChoice> choose_nics(model::Node const& node, std::vector<Seat> const& seats);
 
 }  // namespace berth::place

@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: The Berth contributors
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include <place/decide.hpp>
+
+namespace berth::place {
+namespace {
+
+// A binding that does not touch the NUMA node of the rank's device is worth nothing.
+bool keeps(model::Node const& node, model::PuSet const& bound, int device, model::Binding binding) {
+  if (bound.empty() || binding == model::Binding::rebind) return false;
+  if (binding == model::Binding::respect || device < 0) return true;
+  model::PuSet const near = neighbourhood(node, node.devices[static_cast<std::size_t>(device)]);
+  return near.empty() || touches(bound, near);
+}
+
+CoreWish wish_of(Bindings const& bindings, std::vector<Home> const& homes, std::size_t rank,
+                 Decision const& made) {
+  CoreWish wish;
+  wish.device = made.device.device;
+  bool const at_home = wish.device >= 0;
+  wish.local = at_home ? homes[static_cast<std::size_t>(wish.device)].pus : bindings.allowed;
+  if (!made.kept_binding || bindings.common) return wish;
+  wish.movable = false;
+  model::PuSet const& bound = bindings.bound[rank];
+  wish.local = intersection(wish.local, bound);
+  if (wish.local.empty()) wish.local = bound;
+  return wish;
+}
+
+void decide_cores(CoreMap const& cores, Bindings const& bindings, std::vector<Home> const& homes,
+                  model::Policy const& policy, std::vector<Decision>& made) {
+  if (bindings.allowed.empty()) return;
+  std::vector<CoreWish> wishes;
+  wishes.reserve(made.size());
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    wishes.push_back(wish_of(bindings, homes, i, made[i]));
+  }
+  std::vector<CoreShare> shares(made.size());
+  auto const domains = make_domains(cores, bindings.allowed, policy.smt, wishes);
+  for (Domain const& domain : domains) share_domain(cores, domain, policy.smt, wishes, shares);
+  if (policy.fill) fill_up(cores, bindings.allowed, policy.smt, domains, wishes, shares);
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    Decision& one = made[i];
+    one.share = std::move(shares[i]);
+    one.cores = cores.cores(united(one.share.pus, one.share.filled), true);
+    one.numas = numas_of(cores.node(), one.cores);
+    if (one.device.device < 0) continue;
+    Home const& home = homes[static_cast<std::size_t>(one.device.device)];
+    one.unknown = !home.known;
+    one.remote = home.known && !is_within(one.share.pus, home.pus);
+  }
+}
+
+}  // namespace
+
+std::vector<int> numas_of(model::Node const& node, std::vector<UsableCore> const& cores) {
+  std::map<int, int> count;
+  for (UsableCore const& core : cores) {
+    if (node.cores[core.core].numa >= 0) ++count[node.cores[core.core].numa];
+  }
+  std::vector<int> numas;
+  numas.reserve(count.size());
+  for (auto const& [numa, shared] : count) numas.push_back(numa);
+  std::stable_sort(numas.begin(), numas.end(), [&](int a, int b) { return count[a] > count[b]; });
+  return numas;
+}
+
+std::vector<Decision> decide(CoreMap const& cores, std::vector<model::LocalRank> const& ranks,
+                             model::Policy const& policy) {
+  model::Node const& node = cores.node();
+  std::vector<Decision> made(ranks.size());
+  Bindings const bindings = read_bindings(cores, ranks, policy);
+  std::vector<Home> const homes = homes_of(cores, bindings.allowed);
+  std::vector<DeviceChoice> devices(ranks.size());
+  if (policy.use_devices) devices = choose_devices(node, homes, ranks, bindings);
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    made[i].device = devices[i];
+    made[i].kept_binding =
+        bindings.common || keeps(node, bindings.bound[i], devices[i].device, policy.binding);
+  }
+  decide_cores(cores, bindings, homes, policy, made);
+  std::vector<int> const by_numa = memory_by_numa(node);
+  std::vector<Seat> seats;
+  seats.reserve(made.size());
+  for (Decision& one : made) {
+    one.memory = choose_memory(node, by_numa, one.cores);
+    seats.push_back({one.device.device, one.numas});
+  }
+  auto nics = choose_nics(node, seats);
+  for (std::size_t i = 0; i < made.size(); ++i) made[i].nics = std::move(nics[i]);
+  return made;
+}
+
+}  // namespace berth::place
