@@ -84,4 +84,33 @@ std::vector<model::LocalRank> ranks(model::Node const& node, int count) {
   return made;
 }
 
+std::vector<model::LocalRank> ranks_bound_to_packages(model::Node const& node, int count) {
+  std::vector<model::LocalRank> made = ranks(node, count);
+  for (int i = 0; i < count; ++i) {
+    model::LocalRank& rank = made[static_cast<std::size_t>(i)];
+    rank.binding_asked = true;
+    rank.affinity.clear();
+    for (auto const& core : node.cores) {
+      if (core.package != i * node.packages / count) continue;
+      rank.affinity.insert(rank.affinity.end(), core.pus.begin(), core.pus.end());
+    }
+    std::sort(rank.affinity.begin(), rank.affinity.end());
+  }
+  return made;
+}
+
+std::vector<model::Policy> policies() {
+  std::vector<model::Policy> all;
+  for (int i = 0; i < 24; ++i) {
+    all.push_back({i % 2 == 0, i / 2 % 2 == 0, i / 4 % 2 == 1, static_cast<model::Binding>(i / 8)});
+  }
+  return all;
+}
+
+std::string words(model::Policy const& policy) {
+  char const* const bindings[] = {"automatic", "respect", "rebind"};
+  return fmt::format("smt {}, devices {}, fill {}, {}", policy.smt, policy.use_devices, policy.fill,
+                     bindings[static_cast<int>(policy.binding)]);
+}
+
 }  // namespace berth::test

@@ -31,5 +31,11 @@ void add_nic(model::Node& node, std::string const& name, int numa,
 model::Node dgx();
 /// Ranks that may run on all allowed PUs.
 std::vector<model::LocalRank> ranks(model::Node const& node, int count);
+/// Ranks that a launcher has bound to packages in turn, in blocks, because somebody asked for it.
+std::vector<model::LocalRank> ranks_bound_to_packages(model::Node const& node, int count);
+/// Every policy there is.
+std::vector<model::Policy> policies();
+/// A policy for a message.
+std::string words(model::Policy const& policy);
 
 }  // namespace berth::test

@@ -20,10 +20,9 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 model::NodePlan plan(model::Node const& node, int count, model::Policy const& policy = {}) {
-  auto result = place::plan_node(node, ranks(node, count), policy);
-  if (policy.use_devices) {
-    EXPECT_THAT(test::violations(node, result), IsEmpty()) << count << " ranks";
-  }
+  auto const group = ranks(node, count);
+  auto result = place::plan_node(node, group, policy);
+  EXPECT_THAT(test::violations(node, group, policy, result), IsEmpty()) << count << " ranks";
   return result;
 }
 

@@ -10,6 +10,7 @@
 #include <place/place.hpp>
 #include <topo/topo.hpp>
 
+#include "machines.hpp"
 #include "rules.hpp"
 
 /// Plans on every hwloc XML file of a folder and judges the plans by independent rules.
@@ -18,17 +19,16 @@ namespace {
 namespace fs = std::filesystem;
 using namespace berth;
 
-std::size_t check(std::string const& file, model::Node const& node, int ranks, bool smt) {
-  std::vector<model::LocalRank> group;
-  group.reserve(static_cast<std::size_t>(ranks));
-  for (int i = 0; i < ranks; ++i) group.push_back({i, node.allowed});
-  model::Policy policy;
-  policy.smt = smt;
-  auto const wrong = test::violations(node, place::plan_node(node, group, policy));
-  for (auto const& line : wrong) {
-    std::printf("%s, %d ranks%s: %s\n", file.c_str(), ranks, smt ? "" : ", smt off", line.c_str());
+std::size_t check(std::string const& file, model::Node const& node,
+                  std::vector<model::LocalRank> const& ranks, model::Policy const& policy) {
+  std::size_t wrong = 0;
+  for (auto const& line :
+       test::violations(node, ranks, policy, place::plan_node(node, ranks, policy))) {
+    std::printf("%s, %zu ranks, %s: %s\n", file.c_str(), ranks.size(), test::words(policy).c_str(),
+                line.c_str());
+    ++wrong;
   }
-  return wrong.size();
+  return wrong;
 }
 
 std::size_t check_file(std::string const& file) {
@@ -38,10 +38,12 @@ std::size_t check_file(std::string const& file) {
   std::sort(counts.begin(), counts.end());
   counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
   std::size_t wrong = 0;
-  for (int const ranks : counts) {
-    if (ranks == 0) continue;
-    wrong += check(file, node, ranks, true);
-    wrong += check(file, node, ranks, false);
+  for (int const count : counts) {
+    if (count == 0) continue;
+    for (auto const& policy : test::policies()) {
+      wrong += check(file, node, test::ranks(node, count), policy);
+      wrong += check(file, node, test::ranks_bound_to_packages(node, count), policy);
+    }
   }
   return wrong;
 }
