@@ -31,8 +31,9 @@ bool has_subtype(hwloc_obj_t object, std::string_view subtype) {
 
 // A device without serial number says zeros; converters invent names.
 std::string sane_uuid(std::string const& text, std::string_view prefix) {
-  bool const zeros = text.find_first_not_of("0x-") == std::string::npos;
-  return zeros || text.rfind(prefix, 0) != 0 ? std::string() : text;
+  if (text.rfind(prefix, 0) != 0) return {};
+  bool const zeros = text.find_first_not_of("0x-", prefix.size()) == std::string::npos;
+  return zeros ? std::string() : text;
 }
 
 std::string uuid_of(hwloc_obj_t os_device) {
@@ -81,6 +82,12 @@ void complete(std::vector<Partition>& partitions, DriverFacts const& facts) {
 
 }  // namespace
 
+bool is_service_display(unsigned vendor, unsigned device) {
+  // Rage XL, RV100 and ES1000: what servers had before the chips of ASPEED and Matrox.
+  return vendor == amd && (device == 0x4752 || device == 0x5159 || device == 0x515e ||
+                           device == 0x5960 || device == 0x5969);
+}
+
 bool is_device(unsigned vendor, unsigned pci_class, unsigned bus) {
   // The display part of an Intel processor, or its small NPU, is nothing to put a rank on.
   if (vendor == intel && bus == 0) return false;
@@ -103,7 +110,9 @@ void read_devices(hwloc_topology_t topology, std::optional<std::string> const& r
   hwloc_obj_t object = nullptr;
   while ((object = hwloc_get_next_pcidev(topology, object)) != nullptr) {
     auto const& pci = object->attr->pcidev;
-    if (is_device(pci.vendor_id, pci.class_id, pci.bus)) found.emplace(bus_id_of(pci), object);
+    if (is_device(pci.vendor_id, pci.class_id, pci.bus) &&
+        !is_service_display(pci.vendor_id, pci.device_id))
+      found.emplace(bus_id_of(pci), object);
   }
   std::map<BusId, DriverFacts> facts;
   if (root && !found.empty()) facts = read_driver_facts(*root);

@@ -15,6 +15,9 @@ namespace berth::topo {
 /// @param bus the bus number; parts of the processor itself are on bus 0
 bool is_device(unsigned vendor, unsigned pci_class, unsigned bus);
 
+/// Whether a display of AMD's is the old console chip of a server.
+bool is_service_display(unsigned vendor, unsigned device);
+
 /// Fills node.devices, found by PCI class and vendor; needs node.numa_nodes.
 /// @param root prefix of /sys and /proc for what hwloc does not tell (MIG, partitions of AMD's);
 ///   absent for a recorded machine

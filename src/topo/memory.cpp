@@ -72,16 +72,31 @@ std::string cpu_model(hwloc_topology_t topology) {
   return package != nullptr ? info(package, "CPUModel") : std::string();
 }
 
-// Where two nodes have the same processors the kernel numbers the ordinary one first.
-void name_second_memory(model::Node& node, std::string const& fast) {
+bool overlap(model::PuSet const& a, model::PuSet const& b) {
+  auto left = a.begin();
+  auto right = b.begin();
+  while (left != a.end() && right != b.end()) {
+    if (*left == *right) return true;
+    *left < *right ? ++left : ++right;
+  }
+  return false;
+}
+
+// A processor belongs to one node of the kernel's. hwloc gives memory without processors those of
+// the object it hangs it under: a package's, the machine's.
+void name_borrowers(model::Node& node, bool gpu_memory, std::string const& fast) {
   for (model::NumaNode& numa : node.numa_nodes) {
     if (numa.pus.empty() || !numa.subtype.empty()) continue;
-    for (model::NumaNode const& other : node.numa_nodes) {
-      if (other.os_index >= numa.os_index || !other.subtype.empty() || other.pus != numa.pus ||
-          other.memory_bytes == 0) {
-        continue;
+    for (model::NumaNode const& owner : node.numa_nodes) {
+      // The kernel numbers nodes with processors first.
+      if (owner.os_index >= numa.os_index || !overlap(owner.pus, numa.pus)) continue;
+      bool const same = owner.pus == numa.pus;
+      if (gpu_memory) {
+        numa.subtype = "GPUMemory";
+      } else if (owner.memory_bytes > 0 || !same) {
+        numa.subtype = same && numa.memory_bytes < owner.memory_bytes ? fast : "CXL";
       }
-      numa.subtype = numa.memory_bytes < other.memory_bytes ? fast : "CXL";
+      if (gpu_memory || !same) numa.pus.clear();
       break;
     }
   }
@@ -122,15 +137,14 @@ void name_special_memory(hwloc_topology_t topology, model::Node& node) {
   }
   bool const has_nvidia = std::any_of(node.devices.begin(), node.devices.end(),
                                       [](auto const& device) { return device.vendor == "10de"; });
-  if (has_nvidia && may_show_gpu_memory(topology)) {
-    for (model::NumaNode& numa : node.numa_nodes) {
-      // Below the last one with processors it may be a node whose processors were taken away.
-      if (!numa.pus.empty() || !numa.subtype.empty() || numa.os_index < last_with_pus) continue;
-      numa.subtype = "GPUMemory";
-    }
+  bool const gpu_memory = has_nvidia && may_show_gpu_memory(topology);
+  for (model::NumaNode& numa : node.numa_nodes) {
+    // Below the last one with processors it may be a node whose processors were taken away.
+    if (!numa.pus.empty() || !numa.subtype.empty() || numa.os_index < last_with_pus) continue;
+    if (gpu_memory) numa.subtype = "GPUMemory";
   }
   bool const is_phi = cpu_model(topology).find("Xeon Phi") != std::string::npos;
-  name_second_memory(node, is_phi ? "MCDRAM" : "HBM");
+  name_borrowers(node, gpu_memory, is_phi ? "MCDRAM" : "HBM");
 }
 
 bool is_main_memory(model::NumaNode const& numa) {

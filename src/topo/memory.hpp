@@ -12,8 +12,8 @@ void read_memory(hwloc_topology_t topology, model::Node& node);
 /// Gives packages to the NUMA nodes that hang above packages (old files); needs node.cores.
 void complete_packages(model::Node& node);
 /// Names memory that is there for something special where hwloc did not: memory without processors
-/// on machines whose GPUs show theirs, and the second of two nodes with the same processors. Needs
-/// node.devices.
+/// on machines whose GPUs show theirs, and the second of two nodes with the same processors. Takes
+/// processors that hwloc only lent from nodes that have none. Needs node.devices.
 void name_special_memory(hwloc_topology_t topology, model::Node& node);
 
 /// Ordinary memory, as hwloc names it; not that of a GPU, high-bandwidth or far memory.

@@ -129,13 +129,12 @@ void choose_nics(std::vector<NicFacts> facts, model::Node& node) {
   reasons.reserve(facts.size());
   for (NicFacts& one : facts) reasons.push_back(judge(one, facts));
   for (std::size_t i = 0; i < facts.size(); ++i) {
-    // ib0 is no second card beside mlx5_0.
     if (facts[i].verbs || !reasons[i].empty() || facts[i].nic.bus_id.empty()) continue;
     for (std::size_t j = 0; j < facts.size(); ++j) {
-      if (!facts[j].verbs || !reasons[j].empty() || facts[j].nic.bus_id != facts[i].nic.bus_id)
-        continue;
-      reasons[i] = "the interface of " + facts[j].nic.name;
-      break;
+      if (!facts[j].verbs || facts[j].nic.bus_id != facts[i].nic.bus_id) continue;
+      // ib0 is no second card beside mlx5_0. When that one's port is not active and nothing is
+      // known of the interface itself, it has no link either.
+      if (reasons[j].empty() || !facts[i].up) reasons[i] = "the interface of " + facts[j].nic.name;
     }
   }
   for (std::size_t i = 0; i < facts.size(); ++i) {

@@ -58,7 +58,7 @@ int ancestor_index(hwloc_topology_t topology, hwloc_obj_type_t type, hwloc_obj_t
 
 std::string info(hwloc_obj_t object, char const* key) {
   char const* const value = hwloc_obj_get_info_by_name(object, key);
-  return value != nullptr ? base::printable(value) : std::string();
+  return value != nullptr ? base::printable(base::trim(value)) : std::string();
 }
 
 }  // namespace berth::topo

@@ -15,13 +15,13 @@
 namespace berth::topo {
 namespace {
 
-// The largest recorded machine has 2.3 kB per processor; the parsers need some ten times a file.
-constexpr std::size_t most_bytes = 16UL << 20;
+// A machine of 2,048 processors has less than 1 MiB; the parsers need some fifteen times a file.
+constexpr std::size_t most_bytes = 8UL << 20;
 
 sys::ChildLimits limits() {
   sys::ChildLimits limits;
   limits.output_bytes = 16UL << 20;
-  limits.memory_bytes = 144UL << 20;
+  limits.memory_bytes = 128UL << 20;
   limits.cpu = std::chrono::milliseconds(800);
   return limits;
 }

@@ -19,11 +19,18 @@ model::Node sample() {
 TEST(NodeBytes, SurviveTheRoundTrip) {
   model::Node node = sample();
   node.numa_distance = {{0, 1.5}, {1.5, 0}};
+  node.cores[3].kind = 2;
+  node.devices[1].uuid = "GPU-01234567-89ab-cdef-0123-456789abcdef";
+  node.unused_nics.push_back({"docker0", "virtual"});
   std::string const bytes = topo::encode_node(node);
   model::Node const back = topo::decode_node(bytes);
   EXPECT_EQ(topo::encode_node(back), bytes);
   EXPECT_EQ(back.numa_distance, node.numa_distance);
   EXPECT_EQ(back.devices[3].bridges, node.devices[3].bridges);
+  EXPECT_EQ(back.cores[3].kind, 2);
+  EXPECT_EQ(back.devices[1].uuid, node.devices[1].uuid);
+  ASSERT_EQ(back.unused_nics.size(), node.unused_nics.size());
+  EXPECT_EQ(back.unused_nics.back().reason, "virtual");
 }
 
 TEST(NodeBytes, AreRefusedWhenCut) {
