@@ -117,8 +117,6 @@ void share_threads(Cores const& cores, Domain const& domain, std::vector<CoreSha
       share.pus.assign(cores[i].pus.begin() + static_cast<std::ptrdiff_t>(cuts[j]),
                        cores[i].pus.begin() + static_cast<std::ptrdiff_t>(cuts[j + 1]));
       share.cores = 1;
-      share.sharers = static_cast<int>(count[i]);
-      share.threads = count[i] > 1;
     }
   }
 }
@@ -128,24 +126,30 @@ void share_pus(Cores const& cores, Domain const& domain, std::vector<CoreShare>&
   for (UsableCore const& core : cores) {
     units.insert(units.end(), core.pus.begin(), core.pus.end());
   }
-  std::vector<int> sharers(units.size(), 0);
-  auto const unit_of = [&](std::size_t j) { return j * units.size() / domain.ranks.size(); };
-  for (std::size_t j = 0; j < domain.ranks.size(); ++j) ++sharers[unit_of(j)];
   for (std::size_t j = 0; j < domain.ranks.size(); ++j) {
     CoreShare& share = shares[domain.ranks[j]];
-    share.pus = {units[unit_of(j)]};
+    share.pus = {units[j * units.size() / domain.ranks.size()]};
     share.cores = 1;
-    share.sharers = sharers[unit_of(j)];
   }
 }
 
-// Which cores a rank of a tangled domain may have.
-std::vector<std::size_t> options_of(Cores const& cores, CoreWish const& wish) {
+// Which units a rank of a tangled domain may have.
+std::vector<std::size_t> options_of(Cores const& units, CoreWish const& wish) {
   std::vector<std::size_t> options;
-  for (std::size_t i = 0; i < cores.size(); ++i) {
-    if (touches(cores[i].pus, wish.local)) options.push_back(i);
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (touches(units[i].pus, wish.local)) options.push_back(i);
   }
   return options;
+}
+
+// The cores, or where there are too few for all and SMT is on, their PUs.
+Cores units_for(Cores const& cores, std::size_t ranks, bool smt) {
+  if (ranks <= cores.size() || !smt) return cores;
+  Cores units;
+  for (UsableCore const& core : cores) {
+    for (int const pu : core.pus) units.push_back({core.core, {pu}});
+  }
+  return units;
 }
 
 using Options = std::vector<std::vector<std::size_t>>;
@@ -173,46 +177,68 @@ std::vector<int> one_core_each(std::size_t cores, Options const& options) {
   return chosen;
 }
 
-// Everybody gets a core first, then every core goes to whom has fewest of those who may have it.
+/// Who has which cores of a tangled domain; ranks are counted within it.
+class Hands {
+ public:
+  Hands(std::size_t cores, Options const& options)
+      : options_(options), owners_(cores), owned_(options.size()) {}
+
+  /// Everybody gets a core first, then every core goes to whom has fewest of those who may have it.
+  void deal() {
+    // With more ranks than cores a matching is of no use, and would be slow for thousands.
+    std::vector<int> const first = options_.size() <= owners_.size()
+                                       ? one_core_each(owners_.size(), options_)
+                                       : std::vector<int>(options_.size(), -1);
+    for (std::size_t j = 0; j < options_.size(); ++j) {
+      if (first[j] >= 0) hand(j, static_cast<std::size_t>(first[j]));
+    }
+    for (std::size_t j = 0; j < options_.size(); ++j) {
+      if (owned_[j].empty()) hand(j, least(options_[j], owners_));
+    }
+    std::vector<std::vector<std::size_t>> rivals(owners_.size());
+    for (std::size_t j = 0; j < options_.size(); ++j) {
+      for (std::size_t const core : options_[j]) rivals[core].push_back(j);
+    }
+    for (std::size_t core = 0; core < owners_.size(); ++core) {
+      if (owners_[core].empty() && !rivals[core].empty()) hand(least(rivals[core], owned_), core);
+    }
+  }
+  [[nodiscard]] std::vector<std::size_t> const& owned(std::size_t j) const { return owned_[j]; }
+
+ private:
+  void hand(std::size_t j, std::size_t core) {
+    owners_[core].push_back(j);
+    owned_[j].push_back(core);
+  }
+  // The one of `among` that holds least.
+  static std::size_t least(std::vector<std::size_t> const& among,
+                           std::vector<std::vector<std::size_t>> const& held) {
+    return *std::min_element(among.begin(), among.end(), [&](std::size_t a, std::size_t b) {
+      return held[a].size() < held[b].size();
+    });
+  }
+
+  Options const& options_;
+  std::vector<std::vector<std::size_t>> owners_;
+  std::vector<std::vector<std::size_t>> owned_;
+};
+
 void share_tangled(Cores const& cores, Domain const& domain, bool smt,
                    std::vector<CoreWish> const& wishes, std::vector<CoreShare>& shares) {
-  std::size_t const ranks = domain.ranks.size();
+  Cores const units = units_for(cores, domain.ranks.size(), smt);
   Options options;
-  for (std::size_t const rank : domain.ranks) options.push_back(options_of(cores, wishes[rank]));
-  // With more ranks than cores a matching is of no use, and would be slow for thousands.
-  std::vector<int> const first =
-      ranks <= cores.size() ? one_core_each(cores.size(), options) : std::vector<int>(ranks, -1);
-  std::vector<std::vector<std::size_t>> owners(cores.size());
-  std::vector<std::vector<std::size_t>> owned(ranks);
-  auto const hand = [&](std::size_t j, std::size_t core) {
-    owners[core].push_back(j);
-    owned[j].push_back(core);
-  };
-  for (std::size_t j = 0; j < ranks; ++j) {
-    if (first[j] >= 0) hand(j, static_cast<std::size_t>(first[j]));
-  }
-  for (std::size_t j = 0; j < ranks; ++j) {
-    if (!owned[j].empty()) continue;
-    hand(j, *std::min_element(options[j].begin(), options[j].end(),
-                              [&](auto a, auto b) { return owners[a].size() < owners[b].size(); }));
-  }
-  std::vector<std::vector<std::size_t>> rivals(cores.size());
-  for (std::size_t j = 0; j < ranks; ++j) {
-    for (std::size_t const core : options[j]) rivals[core].push_back(j);
-  }
-  for (std::size_t core = 0; core < cores.size(); ++core) {
-    if (!owners[core].empty() || rivals[core].empty()) continue;
-    hand(*std::min_element(rivals[core].begin(), rivals[core].end(),
-                           [&](auto a, auto b) { return owned[a].size() < owned[b].size(); }),
-         core);
-  }
-  for (std::size_t j = 0; j < ranks; ++j) {
-    CoreShare& share = shares[domain.ranks[j]];
-    for (std::size_t const core : owned[j]) {
-      model::PuSet pus = intersection(cores[core].pus, wishes[domain.ranks[j]].local);
+  for (std::size_t const rank : domain.ranks) options.push_back(options_of(units, wishes[rank]));
+  Hands hands(units.size(), options);
+  hands.deal();
+  for (std::size_t j = 0; j < domain.ranks.size(); ++j) {
+    std::map<std::size_t, model::PuSet> own;
+    for (std::size_t const unit : hands.owned(j)) {
+      model::PuSet& pus = own[units[unit].core];
+      pus = united(pus, intersection(units[unit].pus, wishes[domain.ranks[j]].local));
+    }
+    for (auto& [core, pus] : own) {
       if (!smt) pus.erase(pus.begin() + 1, pus.end());
-      give(share, {cores[core].core, std::move(pus)});
-      share.sharers = std::max(share.sharers, static_cast<int>(owners[core].size()));
+      give(shares[domain.ranks[j]], {core, std::move(pus)});
     }
   }
 }

@@ -13,8 +13,6 @@ struct CoreShare {
   model::PuSet pus;      ///< sorted, never empty
   int cores = 0;         ///< whole or part cores, what was filled in included
   int domain = 0;        ///< cores that its domain shares out
-  int sharers = 1;       ///< ranks on its core; above 1: fewer cores than ranks
-  bool threads = false;  ///< the sharers have hardware threads of their own
   model::PuSet filled;   ///< dealt out on top, from where no device in use is
   int filled_cores = 0;  ///< whole cores in `filled`
 };

@@ -17,27 +17,53 @@ bool keeps(model::Node const& node, model::PuSet const& bound, int device, model
   return near.empty() || touches(bound, near);
 }
 
-CoreWish wish_of(Bindings const& bindings, std::vector<Home> const& homes, std::size_t rank,
+// Inside a kept binding a device has a home of its own.
+Home home_inside(CoreMap const& cores, Bindings const& bindings, std::vector<Home> const& homes,
+                 std::size_t rank, Decision const& made) {
+  int const device = made.device.device;
+  bool const own = made.kept_binding && !bindings.common;
+  model::PuSet const& allowed = own ? bindings.bound[rank] : bindings.allowed;
+  if (device < 0) return {false, allowed};
+  auto const index = static_cast<std::size_t>(device);
+  return own ? home_of(cores, cores.node().devices[index], allowed) : homes[index];
+}
+
+CoreWish wish_of(Bindings const& bindings, Home const& home, std::size_t rank,
                  Decision const& made) {
   CoreWish wish;
   wish.device = made.device.device;
-  bool const at_home = wish.device >= 0;
-  wish.local = at_home ? homes[static_cast<std::size_t>(wish.device)].pus : bindings.allowed;
-  if (!made.kept_binding || bindings.common) return wish;
-  wish.movable = false;
-  model::PuSet const& bound = bindings.bound[rank];
-  wish.local = intersection(wish.local, bound);
-  if (wish.local.empty()) wish.local = bound;
+  wish.local = home.pus;
+  wish.kept = made.kept_binding && !bindings.common;
+  wish.allowed = wish.kept ? bindings.bound[rank] : bindings.allowed;
+  if (wish.kept && wish.local.empty()) wish.local = wish.allowed;
   return wish;
+}
+
+void count_sharers(std::vector<Decision>& made) {
+  std::map<std::size_t, int> on_core;
+  std::map<int, int> on_pu;
+  for (Decision const& one : made) {
+    for (UsableCore const& core : one.cores) {
+      ++on_core[core.core];
+      for (int const pu : core.pus) ++on_pu[pu];
+    }
+  }
+  for (Decision& one : made) {
+    for (UsableCore const& core : one.cores) {
+      one.sharers = std::max(one.sharers, on_core[core.core]);
+      for (int const pu : core.pus) one.own_threads = one.own_threads && on_pu[pu] == 1;
+    }
+  }
 }
 
 void decide_cores(CoreMap const& cores, Bindings const& bindings, std::vector<Home> const& homes,
                   model::Policy const& policy, std::vector<Decision>& made) {
   if (bindings.allowed.empty()) return;
+  std::vector<Home> own;
   std::vector<CoreWish> wishes;
-  wishes.reserve(made.size());
   for (std::size_t i = 0; i < made.size(); ++i) {
-    wishes.push_back(wish_of(bindings, homes, i, made[i]));
+    own.push_back(home_inside(cores, bindings, homes, i, made[i]));
+    wishes.push_back(wish_of(bindings, own.back(), i, made[i]));
   }
   std::vector<CoreShare> shares(made.size());
   auto const domains = make_domains(cores, bindings.allowed, policy.smt, wishes);
@@ -48,11 +74,10 @@ void decide_cores(CoreMap const& cores, Bindings const& bindings, std::vector<Ho
     one.share = std::move(shares[i]);
     one.cores = cores.cores(united(one.share.pus, one.share.filled), true);
     one.numas = numas_of(cores.node(), one.cores);
-    if (one.device.device < 0) continue;
-    Home const& home = homes[static_cast<std::size_t>(one.device.device)];
-    one.unknown = !home.known;
-    one.remote = home.known && !is_within(one.share.pus, home.pus);
+    one.unknown = one.device.device >= 0 && !own[i].known;
+    one.remote = own[i].known && !is_within(one.share.pus, own[i].pus);
   }
+  count_sharers(made);
 }
 
 }  // namespace

@@ -19,6 +19,8 @@ struct Decision {
   bool remote = false;            ///< a core is not beside the device, and was not filled in
   CoreShare share;                ///< without PUs where the node has none
   std::vector<UsableCore> cores;  ///< of the share, what was filled in included
+  int sharers = 1;                ///< ranks on its cores, the most on one; above 1: a compromise
+  bool own_threads = true;        ///< nobody else has its PUs
   std::vector<int> numas;         ///< NUMA nodes of the cores, that of most cores first
   Memory memory;
   NicChoice nics;

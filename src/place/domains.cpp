@@ -19,24 +19,28 @@ struct Class {
   std::vector<std::size_t> ranks;
 };
 
-/// Cores of one NUMA node that are local to the same classes.
+/// Units of one NUMA node, PUs or without SMT cores, that are local and allowed to the same
+/// classes.
 struct Atom {
   model::Core const* first = nullptr;
   model::PuSet pus;
-  int units = 0;           ///< ranks that fit without sharing
-  std::vector<bool> home;  ///< by class
+  int units = 0;              ///< ranks that fit without sharing
+  std::vector<bool> home;     ///< by class
+  std::vector<bool> allowed;  ///< by class
 };
 
 std::vector<Class> classes_of(std::vector<CoreWish> const& wishes) {
-  std::map<std::tuple<model::PuSet, int, bool>, std::vector<std::size_t>> alike;
+  std::map<std::tuple<int, model::PuSet, model::PuSet>, std::vector<std::size_t>> alike;
   for (std::size_t i = 0; i < wishes.size(); ++i) {
     CoreWish const& wish = wishes[i];
-    // Only those who may have to leave care for where their device is.
-    alike[{wish.local, wish.movable ? wish.device : -1, wish.movable}].push_back(i);
+    alike[{wish.device, wish.local, wish.allowed}].push_back(i);
   }
   std::vector<Class> classes;
   classes.reserve(alike.size());
-  for (auto& [key, ranks] : alike) classes.push_back({wishes[ranks.front()], std::move(ranks)});
+  for (auto& [key, ranks] : alike) {
+    CoreWish const& wish = wishes[ranks.front()];
+    classes.push_back({wish, std::move(ranks)});
+  }
   return classes;
 }
 
@@ -44,19 +48,33 @@ int units_in(CoreMap const& cores, model::PuSet const& pus, bool smt) {
   return static_cast<int>(smt ? pus.size() : cores.cores(pus, smt).size());
 }
 
+std::vector<model::PuSet> units_of(UsableCore const& core, bool smt) {
+  if (!smt) return {core.pus};
+  std::vector<model::PuSet> units;
+  units.reserve(core.pus.size());
+  for (int const pu : core.pus) units.push_back({pu});
+  return units;
+}
+
 std::vector<Atom> atoms_of(CoreMap const& cores, model::PuSet const& allowed, bool smt,
                            std::vector<Class> const& classes) {
-  std::map<std::pair<int, std::vector<bool>>, Atom> found;
+  std::map<std::tuple<int, std::vector<bool>, std::vector<bool>>, Atom> found;
   for (UsableCore const& usable : cores.cores(allowed, true)) {
-    std::vector<bool> home;
-    home.reserve(classes.size());
-    for (Class const& one : classes) home.push_back(touches(usable.pus, one.wish.local));
     model::Core const& core = cores.node().cores[usable.core];
-    Atom& atom = found[{core.numa, home}];
-    if (atom.first == nullptr) atom.first = &core;
-    atom.home = home;
-    atom.units += smt ? static_cast<int>(usable.pus.size()) : 1;
-    atom.pus.insert(atom.pus.end(), usable.pus.begin(), usable.pus.end());
+    for (model::PuSet const& unit : units_of(usable, smt)) {
+      std::vector<bool> home;
+      std::vector<bool> may;
+      for (Class const& one : classes) {
+        home.push_back(touches(unit, one.wish.local));
+        may.push_back(touches(unit, one.wish.allowed));
+      }
+      Atom& atom = found[{core.numa, home, may}];
+      if (atom.first == nullptr) atom.first = &core;
+      atom.home = std::move(home);
+      atom.allowed = std::move(may);
+      ++atom.units;
+      atom.pus.insert(atom.pus.end(), unit.begin(), unit.end());
+    }
   }
   std::vector<Atom> atoms;
   for (auto& [key, atom] : found) {
@@ -70,45 +88,27 @@ std::vector<Atom> atoms_of(CoreMap const& cores, model::PuSet const& allowed, bo
 class Mover {
  public:
   Mover(CoreMap const& cores, model::PuSet const& allowed, bool smt, std::vector<Class> classes)
-      : node_(cores.node()),
+      : cores_(cores),
+        node_(cores.node()),
         classes_(std::move(classes)),
-        atoms_(atoms_of(cores, allowed, smt, classes_)) {
-    int units = 0;
-    for (Atom const& atom : atoms_) units += atom.units;
-    for (Class const& one : classes_) ranks_ += static_cast<int>(one.ranks.size());
-    crowded_ = ranks_ > units;
-  }
+        atoms_(atoms_of(cores, allowed, smt, classes_)) {}
 
   void move(std::vector<CoreWish>& wishes) const {
-    Flow flow(2 + static_cast<int>(classes_.size() + atoms_.size()));
-    std::vector<std::vector<std::size_t>> edges(classes_.size());
-    for (std::size_t i = 0; i < classes_.size(); ++i) {
-      auto const count = static_cast<int>(classes_[i].ranks.size());
-      flow.add(0, class_vertex(i), count, 0);
-      for (std::size_t k = 0; k < atoms_.size(); ++k) {
-        int const room = may_use(i, k) ? count : 0;
-        edges[i].push_back(flow.add(class_vertex(i), atom_vertex(k), room, cost(i, k)));
-      }
+    int units = 0;
+    int ranks = 0;
+    for (Atom const& atom : atoms_) units += atom.units;
+    for (Class const& one : classes_) ranks += static_cast<int>(one.ranks.size());
+    if (ranks <= units) {
+      move_to_room(ranks, wishes);
+    } else {
+      move_homeless(wishes);
     }
-    for (std::size_t k = 0; k < atoms_.size(); ++k) {
-      // Of equally far ones that with most room for each.
-      flow.add(atom_vertex(k), 1, crowded_ ? ranks_ : atoms_[k].units, 0,
-               1 + 10'000 / atoms_[k].units);
-    }
-    flow.send(0, 1, ranks_);
-    for (std::size_t i = 0; i < classes_.size(); ++i) apply(i, flow, edges[i], wishes);
   }
 
  private:
   [[nodiscard]] int class_vertex(std::size_t i) const { return 2 + static_cast<int>(i); }
   [[nodiscard]] int atom_vertex(std::size_t k) const {
     return 2 + static_cast<int>(classes_.size() + k);
-  }
-  // Where there are fewer PUs than ranks, sharing at home is better than sharing elsewhere.
-  [[nodiscard]] bool may_use(std::size_t i, std::size_t k) const {
-    CoreWish const& wish = classes_[i].wish;
-    if (atoms_[k].home[i]) return true;
-    return wish.movable && (wish.local.empty() || !crowded_);
   }
   [[nodiscard]] long long cost(std::size_t i, std::size_t k) const {
     if (atoms_[k].home[i]) return 0;
@@ -120,22 +120,61 @@ class Mover {
     double const hops = std::min(device_hops(node_, core, device), 1000.0);
     return std::llround((1000 + 1000 * hops + (away ? 1 : 0)) * 1'000'000.0);
   }
-  // Those who stay come first.
-  void apply(std::size_t i, Flow const& flow, std::vector<std::size_t> const& edges,
-             std::vector<CoreWish>& wishes) const {
-    Class const& one = classes_[i];
-    auto rank = one.ranks.rbegin();
-    for (std::size_t k = atoms_.size(); k-- > 0;) {
-      if (atoms_[k].home[i]) continue;
-      for (int unit = 0; unit < flow.on(edges[k]); ++unit) wishes[*rank++].local = atoms_[k].pus;
+  // Of equally far atoms the one with most room for each.
+  [[nodiscard]] long long crowd(std::size_t k) const { return 1 + 10'000 / atoms_[k].units; }
+
+  // Enough units for all: everybody gets one, at home if possible.
+  void move_to_room(int ranks, std::vector<CoreWish>& wishes) const {
+    Flow flow(2 + static_cast<int>(classes_.size() + atoms_.size()));
+    std::vector<std::vector<std::size_t>> edges(classes_.size());
+    for (std::size_t i = 0; i < classes_.size(); ++i) {
+      auto const count = static_cast<int>(classes_[i].ranks.size());
+      flow.add(0, class_vertex(i), count, 0);
+      for (std::size_t k = 0; k < atoms_.size(); ++k) {
+        int const room = atoms_[k].allowed[i] ? count : 0;
+        edges[i].push_back(flow.add(class_vertex(i), atom_vertex(k), room, cost(i, k)));
+      }
+    }
+    for (std::size_t k = 0; k < atoms_.size(); ++k) {
+      flow.add(atom_vertex(k), 1, atoms_[k].units, 0, crowd(k));
+    }
+    flow.send(0, 1, ranks);
+    for (std::size_t i = 0; i < classes_.size(); ++i) {
+      // Those who stay come first.
+      auto rank = classes_[i].ranks.rbegin();
+      for (std::size_t k = atoms_.size(); k-- > 0;) {
+        if (atoms_[k].home[i]) continue;
+        for (int unit = 0; unit < flow.on(edges[i][k]); ++unit) settle(*rank++, k, wishes);
+      }
     }
   }
 
+  // Too few units: sharing at home is better than sharing elsewhere; only who has none moves.
+  void move_homeless(std::vector<CoreWish>& wishes) const {
+    std::vector<long long> load(atoms_.size(), 0);
+    for (std::size_t i = 0; i < classes_.size(); ++i) {
+      if (!classes_[i].wish.local.empty()) continue;
+      for (std::size_t const rank : classes_[i].ranks) {
+        std::size_t best = atoms_.size();
+        auto const key = [&](std::size_t k) { return cost(i, k) + crowd(k) * load[k]; };
+        for (std::size_t k = 0; k < atoms_.size(); ++k) {
+          if (!atoms_[k].allowed[i]) continue;
+          if (best == atoms_.size() || key(k) < key(best)) best = k;
+        }
+        ++load[best];
+        settle(rank, best, wishes);
+      }
+    }
+  }
+
+  void settle(std::size_t rank, std::size_t k, std::vector<CoreWish>& wishes) const {
+    wishes[rank].local = intersection(cores_.whole_cores(atoms_[k].pus), wishes[rank].allowed);
+  }
+
+  CoreMap const& cores_;
   model::Node const& node_;
   std::vector<Class> classes_;
   std::vector<Atom> atoms_;
-  int ranks_ = 0;
-  bool crowded_ = false;
 };
 
 bool needs_moves(CoreMap const& cores, bool smt, std::vector<Class> const& classes) {

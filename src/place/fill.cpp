@@ -37,7 +37,7 @@ std::vector<Taker> takers_of(CoreMap const& cores, std::vector<Domain> const& do
     std::size_t const first = cores.cores(domain.pus, false).front().core;
     Taker taker{&cores.node().cores[first], {}, 0};
     for (std::size_t const rank : domain.ranks) {
-      if (!wishes[rank].movable) continue;
+      if (wishes[rank].kept) continue;
       taker.ranks.push_back(rank);
       taker.cores += shares[rank].cores;
     }

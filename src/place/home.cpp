@@ -27,37 +27,36 @@ model::PuSet package_pus(model::Node const& node, int package) {
   return pus;
 }
 
-model::PuSet numa_pus(model::Node const& node, model::Device const& device) {
+// The NUMA node that the processors of a device's side belong to; nullptr: not known.
+model::NumaNode const* numa_of(model::Node const& node, model::Device const& device) {
   bool const known =
       device.numa >= 0 && static_cast<std::size_t>(device.numa) < node.numa_nodes.size();
-  return known ? node.numa_nodes[static_cast<std::size_t>(device.numa)].pus : model::PuSet{};
-}
-
-Home home_of(CoreMap const& cores, model::Device const& device, model::PuSet const& allowed) {
-  model::Node const& node = cores.node();
-  bool const one_domain = domains(node) <= 1;
-  if (one_domain && device.local_pus.empty()) return {true, allowed};
-  // "Beside the whole machine" is how hwloc says that nobody knows.
-  bool const local_means_something = one_domain || !is_within(cores.all(), device.local_pus);
-  bool known = false;
-  auto const try_pus = [&](model::PuSet const& pus) {
-    known = known || !pus.empty();
-    return intersection(pus, allowed);
-  };
-  if (local_means_something) {
-    if (auto pus = try_pus(device.local_pus); !pus.empty()) return {true, std::move(pus)};
-  }
-  model::PuSet const numa = numa_pus(node, device);
-  if (auto pus = try_pus(numa); !pus.empty()) return {true, std::move(pus)};
-  if (numa.empty() && device.package >= 0 && node.packages > 1) {
-    if (auto pus = try_pus(package_pus(node, device.package)); !pus.empty()) {
-      return {true, std::move(pus)};
-    }
-  }
-  return known ? Home{true, {}} : Home{false, allowed};
+  if (!known) return nullptr;
+  model::NumaNode const& numa = node.numa_nodes[static_cast<std::size_t>(device.numa)];
+  return numa.subtype == "GPUMemory" ? nullptr : &numa;
 }
 
 }  // namespace
+
+Home home_of(CoreMap const& cores, model::Device const& device, model::PuSet const& allowed) {
+  model::Node const& node = cores.node();
+  model::NumaNode const* const numa = numa_of(node, device);
+  bool const one_domain = domains(node) <= 1;
+  // "Beside the whole machine" is how hwloc says that nobody knows.
+  bool const says_something = one_domain || !is_within(cores.all(), device.local_pus);
+  if (says_something) {
+    model::PuSet pus = intersection(device.local_pus, allowed);
+    if (!pus.empty()) return {true, std::move(pus)};
+  }
+  // A node that a restriction has emptied is known all the same: nothing beside it is left.
+  if (numa != nullptr) return {true, intersection(numa->pus, allowed)};
+  if (one_domain) return {true, allowed};
+  if (device.package >= 0 && node.packages > 1) {
+    return {true, intersection(package_pus(node, device.package), allowed)};
+  }
+  bool const known = says_something && !device.local_pus.empty();
+  return known ? Home{true, {}} : Home{false, allowed};
+}
 
 std::vector<Home> homes_of(CoreMap const& cores, model::PuSet const& allowed) {
   std::vector<Home> homes;
@@ -67,12 +66,11 @@ std::vector<Home> homes_of(CoreMap const& cores, model::PuSet const& allowed) {
 }
 
 model::PuSet neighbourhood(model::Node const& node, model::Device const& device) {
-  model::PuSet pus = numa_pus(node, device);
-  if (pus.empty()) pus = device.local_pus;
-  if (pus.empty() && device.package >= 0 && node.packages > 1) {
-    pus = package_pus(node, device.package);
-  }
-  return pus;
+  model::NumaNode const* const numa = numa_of(node, device);
+  if (numa != nullptr && !numa->pus.empty()) return numa->pus;
+  if (!device.local_pus.empty()) return device.local_pus;
+  bool const by_package = device.package >= 0 && node.packages > 1;
+  return by_package ? package_pus(node, device.package) : model::PuSet{};
 }
 
 }  // namespace berth::place

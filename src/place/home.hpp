@@ -14,8 +14,10 @@ struct Home {
   model::PuSet pus;    ///< allowed PUs beside it; empty: none is allowed
 };
 
-/// The home of every device: the processors right beside it (an L3 group on Trento), where none of
-/// them is allowed those of its NUMA node; of a device without NUMA node those of its package.
+/// The home of a device: the processors right beside it (an L3 group on Trento), where none of them
+/// is allowed those of its NUMA node; of a device without NUMA node those of its package.
+Home home_of(CoreMap const& cores, model::Device const& device, model::PuSet const& allowed);
+/// The homes of all devices of the node.
 std::vector<Home> homes_of(CoreMap const& cores, model::PuSet const& allowed);
 
 /// The device's NUMA node, the wider neighbourhood that a launcher's binding has to touch to be

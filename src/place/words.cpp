@@ -46,9 +46,9 @@ std::string cores_reason(Decision const& made) {
   std::string_view const kind = anywhere ? "allowed" : made.remote ? "nearest allowed" : "local";
   std::string text = fmt::format("{} of {} {} core{}", share.cores - share.filled_cores,
                                  share.domain, kind, share.domain == 1 ? "" : "s");
-  if (share.sharers > 1) {
-    text += fmt::format(", shared by {} ranks{}", share.sharers,
-                        share.threads ? " with threads of their own" : "");
+  if (made.sharers > 1) {
+    text += fmt::format(", shared by {} ranks{}", made.sharers,
+                        made.own_threads ? " with threads of their own" : "");
   }
   if (share.filled_cores > 0) text += fmt::format(", {} filled in", share.filled_cores);
   if (made.kept_binding) text += ", as bound before";
@@ -66,7 +66,7 @@ std::vector<std::string> flags_of(model::Node const& node, Decision const& made,
   CoreShare const& share = made.share;
   add(made.device.why == DeviceWhy::caller, "kept-user-device");
   add(made.device.sharers > 1, "oversubscribed-device");
-  add(share.sharers > 1, "cpu-shared");
+  add(made.sharers > 1, "cpu-shared");
   add(made.remote, "remote-cores");
   add(!share.filled.empty(), "filled");
   add(made.unknown, "no-locality");
