@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <place/cores.hpp>
-#include <place/flow.hpp>
+#include <place/tangle.hpp>
 
 namespace berth::place {
 namespace {
@@ -133,116 +133,6 @@ void share_pus(Cores const& cores, Domain const& domain, std::vector<CoreShare>&
   }
 }
 
-// Which units a rank of a tangled domain may have.
-std::vector<std::size_t> options_of(Cores const& units, CoreWish const& wish) {
-  std::vector<std::size_t> options;
-  for (std::size_t i = 0; i < units.size(); ++i) {
-    if (touches(units[i].pus, wish.local)) options.push_back(i);
-  }
-  return options;
-}
-
-// The cores, or where there are too few for all and SMT is on, their PUs.
-Cores units_for(Cores const& cores, std::size_t ranks, bool smt) {
-  if (ranks <= cores.size() || !smt) return cores;
-  Cores units;
-  for (UsableCore const& core : cores) {
-    for (int const pu : core.pus) units.push_back({core.core, {pu}});
-  }
-  return units;
-}
-
-using Options = std::vector<std::vector<std::size_t>>;
-
-// One core for each, as far as that goes; -1: none was left.
-std::vector<int> one_core_each(std::size_t cores, Options const& options) {
-  auto const ranks = static_cast<int>(options.size());
-  Flow flow(2 + ranks + static_cast<int>(cores));
-  std::vector<std::vector<std::size_t>> edges(options.size());
-  for (int j = 0; j < ranks; ++j) {
-    flow.add(0, 2 + j, 1, 0);
-    for (std::size_t const i : options[static_cast<std::size_t>(j)]) {
-      edges[static_cast<std::size_t>(j)].push_back(
-          flow.add(2 + j, 2 + ranks + static_cast<int>(i), 1, 0));
-    }
-  }
-  for (std::size_t i = 0; i < cores; ++i) flow.add(2 + ranks + static_cast<int>(i), 1, 1, 0);
-  flow.send(0, 1, ranks);
-  std::vector<int> chosen(options.size(), -1);
-  for (std::size_t j = 0; j < options.size(); ++j) {
-    for (std::size_t k = 0; k < edges[j].size(); ++k) {
-      if (flow.on(edges[j][k]) > 0) chosen[j] = static_cast<int>(options[j][k]);
-    }
-  }
-  return chosen;
-}
-
-/// Who has which cores of a tangled domain; ranks are counted within it.
-class Hands {
- public:
-  Hands(std::size_t cores, Options const& options)
-      : options_(options), owners_(cores), owned_(options.size()) {}
-
-  /// Everybody gets a core first, then every core goes to whom has fewest of those who may have it.
-  void deal() {
-    // With more ranks than cores a matching is of no use, and would be slow for thousands.
-    std::vector<int> const first = options_.size() <= owners_.size()
-                                       ? one_core_each(owners_.size(), options_)
-                                       : std::vector<int>(options_.size(), -1);
-    for (std::size_t j = 0; j < options_.size(); ++j) {
-      if (first[j] >= 0) hand(j, static_cast<std::size_t>(first[j]));
-    }
-    for (std::size_t j = 0; j < options_.size(); ++j) {
-      if (owned_[j].empty()) hand(j, least(options_[j], owners_));
-    }
-    std::vector<std::vector<std::size_t>> rivals(owners_.size());
-    for (std::size_t j = 0; j < options_.size(); ++j) {
-      for (std::size_t const core : options_[j]) rivals[core].push_back(j);
-    }
-    for (std::size_t core = 0; core < owners_.size(); ++core) {
-      if (owners_[core].empty() && !rivals[core].empty()) hand(least(rivals[core], owned_), core);
-    }
-  }
-  [[nodiscard]] std::vector<std::size_t> const& owned(std::size_t j) const { return owned_[j]; }
-
- private:
-  void hand(std::size_t j, std::size_t core) {
-    owners_[core].push_back(j);
-    owned_[j].push_back(core);
-  }
-  // The one of `among` that holds least.
-  static std::size_t least(std::vector<std::size_t> const& among,
-                           std::vector<std::vector<std::size_t>> const& held) {
-    return *std::min_element(among.begin(), among.end(), [&](std::size_t a, std::size_t b) {
-      return held[a].size() < held[b].size();
-    });
-  }
-
-  Options const& options_;
-  std::vector<std::vector<std::size_t>> owners_;
-  std::vector<std::vector<std::size_t>> owned_;
-};
-
-void share_tangled(Cores const& cores, Domain const& domain, bool smt,
-                   std::vector<CoreWish> const& wishes, std::vector<CoreShare>& shares) {
-  Cores const units = units_for(cores, domain.ranks.size(), smt);
-  Options options;
-  for (std::size_t const rank : domain.ranks) options.push_back(options_of(units, wishes[rank]));
-  Hands hands(units.size(), options);
-  hands.deal();
-  for (std::size_t j = 0; j < domain.ranks.size(); ++j) {
-    std::map<std::size_t, model::PuSet> own;
-    for (std::size_t const unit : hands.owned(j)) {
-      model::PuSet& pus = own[units[unit].core];
-      pus = united(pus, intersection(units[unit].pus, wishes[domain.ranks[j]].local));
-    }
-    for (auto& [core, pus] : own) {
-      if (!smt) pus.erase(pus.begin() + 1, pus.end());
-      give(shares[domain.ranks[j]], {core, std::move(pus)});
-    }
-  }
-}
-
 }  // namespace
 
 std::vector<int> deal_evenly(int count, std::vector<double> had,
@@ -266,8 +156,7 @@ void share_domain(CoreMap const& cores, Domain const& domain, bool smt,
   std::size_t pus = 0;
   for (UsableCore const& core : own) pus += core.pus.size();
   if (domain.tangled) {
-    // A binding may hold only second threads.
-    share_tangled(cores.cores(domain.pus, true), domain, smt, wishes, shares);
+    share_tangled(cores, domain, smt, wishes, shares);
   } else if (domain.ranks.size() <= own.size()) {
     share_whole(cores.node(), own, domain, shares);
   } else if (domain.ranks.size() <= pus) {

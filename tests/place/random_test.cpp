@@ -194,6 +194,7 @@ class Imagination {
       if (style == 4 && chance(20)) rank.visible = std::vector<model::DeviceKey>{};
       if (style == 5 && chance(30)) rank.chosen = key(i);
       if (style == 6) rank.visible = {key(0), key(1), key(2)};
+      if (style == 7 && i < 2) rank.visible = {key(0)};
       ++i;
     }
   }

@@ -186,7 +186,40 @@ class Judge {
   [[nodiscard]] std::size_t rivals_for(Set const& pus) const {
     return count([&](Berth const& other) { return other.home.none() || meets(other.home, pus); });
   }
-  [[nodiscard]] bool is_crowded() const { return cores_in(allowed_) < berths_.size(); }
+  [[nodiscard]] bool is_crowded() const { return cores_in(allowed_part()) < berths_.size(); }
+  // Can everybody have a unit of his own? By Kuhn's search.
+  [[nodiscard]] bool is_room_for_all(bool at_home) const {
+    std::vector<Set> units;
+    for (Set const& core : core_pus_) {
+      Set const usable = core & allowed_part();
+      if (!policy_.smt && usable.any()) units.push_back(usable);
+      for (std::size_t pu = 0; policy_.smt && pu < usable.size(); ++pu) {
+        if (usable.test(pu)) units.push_back(Set{}.set(pu));
+      }
+    }
+    std::vector<int> owner(units.size(), -1);
+    for (std::size_t i = 0; i < berths_.size(); ++i) {
+      std::vector<bool> tried(units.size(), false);
+      if (!find_unit(static_cast<int>(i), at_home, units, tried, owner)) return false;
+    }
+    return true;
+  }
+  bool find_unit(int rank, bool at_home, std::vector<Set> const& units, std::vector<bool>& tried,
+                 std::vector<int>& owner) const {
+    Berth const& berth = berths_[static_cast<std::size_t>(rank)];
+    Set const& wanted = at_home && berth.home.any() ? berth.home : berth.allowed;
+    for (std::size_t unit = 0; unit < units.size(); ++unit) {
+      if (tried[unit] || !meets(units[unit], wanted)) {
+        continue;
+      }
+      tried[unit] = true;
+      if (owner[unit] < 0 || find_unit(owner[unit], at_home, units, tried, owner)) {
+        owner[unit] = rank;
+        return true;
+      }
+    }
+    return false;
+  }
 
   void cpus_are_allowed(std::size_t i) {
     Berth const& berth = berths_[i];
@@ -220,7 +253,8 @@ class Judge {
     bool const remote = berth.known && !inside(berth.cpus, berth.home);
     expect_flag(i, "remote-cores", remote);
     bool const full = berth.home.none() || rivals_for(berth.home) > room_in(berth.home);
-    if (remote && !full) complain(i, "has remote cores although there is room on local ones");
+    if (remote && !full && is_room_for_all(true))
+      complain(i, "has remote cores although there is room on local ones");
   }
   void binding_is_respected(std::size_t i) {
     Set const affinity = as_set(ranks_[i].affinity);
@@ -233,9 +267,13 @@ class Judge {
       return !rank.binding_asked && cores_in(as_set(rank.affinity)) == 1;
     });
     model::Device const* const device = berths_[i].device;
-    bool const touches_node =
-        device == nullptr || device->numa < 0 ||
-        meets(affinity, as_set(node_.numa_nodes[static_cast<std::size_t>(device->numa)].pus));
+    Set near = allowed_;
+    if (device != nullptr && device->numa >= 0) {
+      near = as_set(node_.numa_nodes[static_cast<std::size_t>(device->numa)].pus);
+    } else if (device != nullptr && berths_[i].known) {
+      near = beside_device(*device, allowed_).second;
+    }
+    bool const touches_node = meets(affinity & allowed_, near);
     if (!defaults && touches_node) complain(i, "lost a binding that touches its device's node");
   }
   void device_is_visible(std::size_t i) {
@@ -339,7 +377,7 @@ class Judge {
       for (std::size_t core = 0; core < core_pus_.size() && !shares_core; ++core) {
         shares_core = users[core] > 1 && meets(core_pus_[core], own.cpus);
       }
-      if (shares_core && !flagged(a, "cpu-shared") && !own.kept) {
+      if (shares_core && !flagged(a, "cpu-shared")) {
         complain(a, "shares a core without saying so");
       }
       if (!shares_core && flagged(a, "cpu-shared")) complain(a, "shares no core");
@@ -347,12 +385,10 @@ class Judge {
         if (!meets(own.cpus, berths_[b].cpus)) continue;
         expect_flag(a, "cpu-shared", true);
         expect_flag(b, "cpu-shared", true);
-        if (is_crowded()) continue;
-        // Kept bindings may crowd.
-        bool const kept = (own.kept || berths_[b].kept) && !common_;
-        bool const crowded = rivals_for(own.allowed) > cores_in(own.allowed) ||
-                             rivals_for(berths_[b].allowed) > cores_in(berths_[b].allowed);
-        if (!kept || !crowded) complain(a, fmt::format("shares a CPU with rank {}", b));
+        // Bindings that are kept may crowd.
+        if (!is_crowded() && is_room_for_all(false)) {
+          complain(a, fmt::format("shares a CPU with rank {}", b));
+        }
       }
     }
   }
