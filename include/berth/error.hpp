@@ -26,16 +26,24 @@ class BERTH_API Error : public std::runtime_error {
   /// @param code what went wrong
   /// @param rank the rank at fault, numbered in the communicator's parent; -1 when not known
   /// @param message one line without the trailing newline
-  Error(Errc code, int rank, std::string const& message)
-      : std::runtime_error(message), code_(code), rank_(rank) {}
+  /// @param reported_elsewhere another rank reports this very error
+  Error(Errc code, int rank, std::string const& message, bool reported_elsewhere = false)
+      : std::runtime_error(message),
+        code_(code),
+        rank_(rank),
+        reported_elsewhere_(reported_elsewhere) {}
   /// What went wrong. Local.
   [[nodiscard]] Errc code() const noexcept { return code_; }
   /// The rank at fault in the parent communicator; -1 when not known. Local.
   [[nodiscard]] int rank() const noexcept { return rank_; }
+  /// True when all ranks throw this error and another one is to print it: a job that ends says why
+  /// once, not once per rank. run_main() keeps to it. Local.
+  [[nodiscard]] bool reported_elsewhere() const noexcept { return reported_elsewhere_; }
 
  private:
   Errc code_;
   int rank_;
+  bool reported_elsewhere_;
 };
 
 }  // namespace berth

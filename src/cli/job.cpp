@@ -65,7 +65,6 @@ Job::Job(Arguments const& arguments, base::Environment const& environment,
   report_.ranks = step.size.value_or(0);
   impl_ = std::make_unique<Communicator::Impl>(
       MPI_COMM_WORLD, options_of(arguments, environment, deadline_), std::move(seams));
-  launcher::check_size(step, impl_->size());
   output.set_speaks(impl_->rank() == 0);
   report_.ranks = impl_->size();
   report_.hosts = static_cast<int>(impl_->host_names().size());

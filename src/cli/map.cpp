@@ -126,7 +126,12 @@ int map_imagined(MapArguments const& arguments, Output& output) {
     policy.smt = arguments.smt;
     policy.use_devices = devices > 0;
     std::vector<model::LocalRank> ranks;
-    for (int i = 0; i < local_size; ++i) ranks.push_back({i, node.allowed});
+    for (int i = 0; i < local_size; ++i) {
+      model::LocalRank local;
+      local.rank = i;
+      local.affinity = node.allowed;
+      ranks.push_back(std::move(local));
+    }
     // Equal hosts have equal plans.
     model::NodePlan const plan = place::plan_node(node, ranks, policy);
     for (int copy = 0; copy < arguments.nodes; ++copy) {

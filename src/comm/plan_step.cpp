@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -76,7 +77,10 @@ LocalPlan plan_as_first(mpi::Comm const& mpi, ledger::LocalGroup const& group,
   try {
     std::vector<model::LocalRank> ranks;
     for (std::size_t i = 0; i < group.ranks.size(); ++i) {
-      ranks.push_back({group.ranks[i], sys::parse_cpulist(affinities[i])});
+      model::LocalRank local;
+      local.rank = group.ranks[i];
+      local.affinity = sys::parse_cpulist(affinities[i]);
+      ranks.push_back(std::move(local));
     }
     planned = plan_host(ranks, wanted, host);
   } catch (...) {

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Berth contributors
 // SPDX-License-Identifier: Apache-2.0
+#include <chrono>
 #include <exception>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -22,6 +24,13 @@ int report(Errc code, char const* what) noexcept {
   return exit_code(code);
 }
 
+/// A launcher ends everybody once the first has ended: the rank that reports is given some time.
+int quiet_exit(Errc code) noexcept {
+  constexpr auto time_to_report = std::chrono::milliseconds(200);
+  std::this_thread::sleep_for(time_to_report);
+  return exit_code(code);
+}
+
 }  // namespace
 
 int run_main(std::function<int()> const& body) noexcept {
@@ -29,7 +38,8 @@ int run_main(std::function<int()> const& body) noexcept {
   try {
     return body();
   } catch (Error const& error) {
-    code = report(error.code(), error.what());
+    code =
+        error.reported_elsewhere() ? quiet_exit(error.code()) : report(error.code(), error.what());
   } catch (std::bad_alloc const&) {
     code = report(Errc::out_of_memory, "no memory left");
   } catch (std::exception const& error) {

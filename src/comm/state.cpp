@@ -10,7 +10,6 @@
 
 #include <base/error.hpp>
 #include <comm/state.hpp>
-#include <sys/host.hpp>
 
 namespace berth {
 
@@ -20,16 +19,6 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-base::Level level_of(std::string const& word) {
-  if (word == "error") return base::Level::error;
-  if (word == "info") return base::Level::info;
-  if (word == "debug") return base::Level::debug;
-  return base::Level::warn;
-}
-
-/// What the other ranks are given beyond rank 0's deadline in the roll call, so that the one who
-/// knows who is missing speaks first.
-constexpr auto roll_call_margin = std::chrono::seconds(1);
 /// Without a deadline of the user's an operation is never given up, but its late rank is reported.
 constexpr auto report_after = std::chrono::seconds(60);
 
@@ -55,7 +44,8 @@ void Communicator::Impl::State::agree(Errc code, std::string const& text,
   std::string const host = host_of(agreed.rank);
   throw Error(agreed.code, agreed.rank,
               fmt::format("rank {}{}{}: {} ({})", agreed.rank, host.empty() ? "" : "@", host,
-                          agreed.text, where));
+                          agreed.text, where),
+              mpi.rank() != 0);
 }
 
 void Communicator::Impl::State::step(ledger::Phase phase,
@@ -96,102 +86,20 @@ void Communicator::Impl::State::start(MPI_Comm parent) {
   open = true;
 }
 
-void Communicator::Impl::State::roll_call(MPI_Comm parent) {
-  auto const start = std::chrono::steady_clock::now();
-  session = std::make_unique<mpi::Session>();
-  ledger::WatchSetup setup;
-  setup.on_lost = settings.on_lost;
-  setup.clock = &clock;
-  setup.facts = &facts;
-  setup.log = &log;
-  setup.limits = {settings.init_deadline + roll_call_margin, true};
-  setup.progress = [this] {
-    auto const note = mpi.progress();
-    if (note && ledger) {
-      ledger->pronounce({static_cast<Errc>(note->code), note->rank, "aborted", note->text});
-    }
-  };
-  setup.probe = seams.probe;
-  setup.before_end = seams.before_end;
-  watch = std::make_unique<ledger::Watch>(std::move(setup));
-  mpi = mpi::Comm::duplicate(parent, *watch);
-  watch->set_rank(mpi.rank());
-  if (mpi.rank() == 0) watch->set_limits({settings.init_deadline, true});
-
-  roster::Entry own = roster::own_entry();
-  own.backend = static_cast<std::uint8_t>(settings.backend);
-  own.bind = settings.bind ? 1 : 0;
-  own.on_lost = static_cast<std::uint8_t>(settings.on_lost);
-  own.init_deadline_ms = settings.init_deadline.count();
-  own.op_deadline_ms = settings.op_deadline ? settings.op_deadline->count() : -1;
-  settings.shared_memory.copy(own.shared_memory, sizeof own.shared_memory - 1);
-  if (settings.code == Errc::ok && sys::read_small_file("/proc/self/stat").empty()) {
-    settings.code = Errc::system;
-    settings.text = "cannot open a file in /proc; is the limit of descriptors (ulimit -n) reached?";
-  }
-  roster = roster::call(mpi, own, launched, *watch);
-  watch->set_hosts(roster.names_by_rank());
-  watch->set_limits({settings.init_deadline, true});
-
-  step(ledger::Phase::roll_call, [this]() -> std::string {
-    if (settings.code != Errc::ok) base::fail(settings.code, settings.text);
-    log =
-        base::Log(level_of(settings.log_level), settings.log_file, host_of(mpi.rank()), mpi.rank());
-    return {};
-  });
-  // Every rank has the same roster, so every rank finds the same difference.
-  roster::check_same(roster);
-  // MPI's own view of the hosts must agree. Blocking: MPI 3.1 has no other form.
-  mpi::Comm::Locals const seen_by_mpi = [&] {
-    ledger::Watch::Blocked const blocked(*watch, -1);
-    return mpi.split_by_host();
-  }();
-  step(ledger::Phase::roll_call, [&, this]() -> std::string {
-    roster::check_hosts(roster, mpi.rank(), seen_by_mpi);
-    return {};
-  });
-  share_ledger();
-  // One phase for people: the roll call as a whole.
-  phases.assign(1, {ledger::phase_name(ledger::Phase::roll_call), seconds_since(start),
-                    fmt::format("{} of {} present", mpi.size(), mpi.size())});
-}
-
-void Communicator::Impl::State::share_ledger() {
-  std::size_t const bytes = ledger::Ledger::bytes(static_cast<int>(roster.local.ranks.size()));
-  step(ledger::Phase::roll_call, [&, this]() -> std::string {
-    ledger_memory = ledger::share(mpi, roster.local, bytes, settings.shared_memory, *watch);
-    return {};
-  });
-  // Hosts whose ranks cannot share memory count as one host per rank for everything that follows.
-  std::vector<std::uint8_t> shares(static_cast<std::size_t>(mpi.size()));
-  std::uint8_t const own = ledger_memory.shared ? 1 : 0;
-  mpi.all_gather(&own, 1, shares.data(), *watch);
-  sharing = own != 0 ? roster.local : ledger::LocalGroup{{mpi.rank()}, 0};
-  std::vector<int> group_of_host(roster.host_names.size(), -1);
-  int groups = 0;
-  for (std::size_t rank = 0; rank < shares.size(); ++rank) {
-    int& group = group_of_host[static_cast<std::size_t>(roster.host_of_rank[rank])];
-    if (group < 0 || shares[rank] == 0) group = groups++;
-    sharing_of_rank.push_back(group);
-  }
-  step(ledger::Phase::roll_call, [&, this]() -> std::string {
-    ledger.emplace(ledger_memory.memory.data(), static_cast<int>(sharing.ranks.size()),
-                   sharing.self);
-    if (sharing.self == 0) ledger->format();
-    return {};
-  });
-  step(ledger::Phase::roll_call, [&, this]() -> std::string {
-    ledger->announce(mpi.rank(), sys::own_pid(), sys::own_start_time());
-    return {};
-  });
-  watch->attach(*ledger);
+mpi::Comm::Note Communicator::Impl::State::note_of(Errc code, int rank, std::string const& text) {
+  mpi::Comm::Note note;
+  note.code = static_cast<int>(code);
+  note.rank = rank;
+  std::string const kind = code == Errc::aborted ? "aborted"
+                           : code == Errc::lost  ? "missing"
+                                                 : "timeout";
+  kind.copy(note.kind, sizeof note.kind - 1);
+  text.copy(note.text, sizeof note.text - 1);
+  return note;
 }
 
 void Communicator::Impl::State::tell_other_hosts(Errc code, std::string const& text) const {
-  mpi::Comm::Note note;
-  note.code = static_cast<int>(code);
-  note.rank = mpi.rank();
-  text.copy(note.text, sizeof note.text - 1);
+  mpi::Comm::Note const note = note_of(code, mpi.rank(), text);
   std::set<int> told{sharing_of_rank[static_cast<std::size_t>(mpi.rank())]};
   for (int rank = 0; rank < mpi.size(); ++rank) {
     if (told.insert(sharing_of_rank[static_cast<std::size_t>(rank)]).second) {

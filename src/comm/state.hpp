@@ -18,6 +18,7 @@
 #include <ledger/watch.hpp>
 #include <model/node.hpp>
 #include <mpi/comm.hpp>
+#include <roster/attendance.hpp>
 #include <roster/roster.hpp>
 #include <sys/process.hpp>
 
@@ -37,6 +38,8 @@ struct Communicator::Impl::State {
   mpi::Comm mpi;
   ledger::Shared ledger_memory;  ///< outlives the watch, whose thread reads it
   std::optional<ledger::Ledger> ledger;
+  std::unique_ptr<roster::Attendance> attendance;  ///< during the roll call; outlives its watch
+  bool was_told = false;  ///< a verdict came from another rank, which reports it
   std::unique_ptr<ledger::Watch> watch;
   roster::Roster roster;
   ledger::LocalGroup sharing;        ///< ranks that share memory with this one; at worst itself
@@ -64,12 +67,17 @@ struct Communicator::Impl::State {
 
   // Parts of the steps, each in the file of its name.
   void roll_call(MPI_Comm parent);
+  void make_watch();
+  void open_mpi(MPI_Comm parent);
+  roster::Entry own_entry();
+  void call_roll();
   void share_ledger();
   std::string plan();
   std::string bind();
   std::string connect();
   std::string first_data();
 
+  static mpi::Comm::Note note_of(Errc code, int rank, std::string const& text);
   /// Carries the end of this communicator to one rank of every other sharing group. Never waits.
   void tell_other_hosts(Errc code, std::string const& text) const;
   /// The next operation, numbered and recorded.

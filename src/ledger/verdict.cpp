@@ -58,8 +58,10 @@ std::string describe_place(RankView const& view) {
 }
 
 Blame blame(RankView const& view, char const* kind) {
-  return {view.rank, kind,
-          fmt::format("pid {}, {}, {}", view.pid, describe_state(view), describe_place(view))};
+  return {view.rank,
+          kind,
+          fmt::format("pid {}, {}, {}", view.pid, describe_state(view), describe_place(view)),
+          {}};
 }
 
 bool is_over(RankView const& view) {
@@ -137,17 +139,18 @@ std::vector<Blame> judge(std::vector<RankView> const& ranks, int self_rank, bool
   }
   if (!blames.empty()) return blames;
   for (int rank : awaited_elsewhere(ranks)) {
-    blames.push_back({rank, "silent", "no sign of life reaches this host"});
+    blames.push_back({rank, "silent", "no sign of life reaches this host", {}});
   }
   return blames;
 }
 
 Verdict compose(std::vector<Blame> const& blames, std::vector<std::string> const& hosts,
                 double waited_seconds) {
-  auto const where = [&](int rank) {
-    auto const index = static_cast<std::size_t>(rank);
-    bool const known = rank >= 0 && index < hosts.size() && !hosts[index].empty();
-    return known ? fmt::format("rank {}@{}", rank, hosts[index]) : fmt::format("rank {}", rank);
+  auto const where = [&](Blame const& blame) {
+    std::string host = blame.host;
+    auto const index = static_cast<std::size_t>(blame.rank);
+    if (host.empty() && blame.rank >= 0 && index < hosts.size()) host = hosts[index];
+    return fmt::format("rank {}{}{}", blame.rank, host.empty() ? "" : "@", host);
   };
   if (blames.empty()) {
     return {Errc::timeout, -1, "timeout",
@@ -155,7 +158,7 @@ Verdict compose(std::vector<Blame> const& blames, std::vector<std::string> const
                         base::format_seconds(waited_seconds))};
   }
   Blame const& first = blames.front();
-  std::string text = fmt::format("{}: {}", where(first.rank), first.kind);
+  std::string text = fmt::format("{}: {}", where(first), first.kind);
   if (!first.detail.empty()) text += fmt::format(": {}", first.detail);
   if (first.kind == "stopped") text += "; try kill -CONT";
   if (first.kind != "dead") {
@@ -165,7 +168,7 @@ Verdict compose(std::vector<Blame> const& blames, std::vector<std::string> const
     text += "; also";
     std::size_t const shown = std::min<std::size_t>(blames.size(), 5);
     for (std::size_t i = 1; i < shown; ++i) {
-      text += fmt::format(" {} ({})", where(blames[i].rank), blames[i].kind);
+      text += fmt::format(" {} ({})", where(blames[i]), blames[i].kind);
     }
     if (blames.size() > shown) text += fmt::format(" and {} more", blames.size() - shown);
   }

@@ -34,6 +34,7 @@ struct Blame {
   std::string kind;  ///< "dead", "stopped", "late", "silent", "missing"
   std::string
       detail;  ///< "pid 4211, stopped (state T), in phase bench, operation 17: all_reduce ..."
+  std::string host = {};  ///< where it runs, when whoever blames it knows; empty: see the roster
 };
 
 /// Who is at fault, as rank `self_rank` sees it. Dead ranks always are. When a deadline `expired`:

@@ -102,10 +102,6 @@ void Watch::set_limits(Limits limits) {
   });
 }
 
-void Watch::set_witness(std::function<std::vector<Blame>()> witness) {
-  exclusively([&] { setup_.witness = std::move(witness); });
-}
-
 void Watch::give_way() noexcept {
   std::this_thread::yield();
 }
@@ -153,16 +149,30 @@ void Watch::check() {
   if (ledger_->has_verdict()) conclude();
 }
 
-void Watch::raise(Verdict const& verdict) {
+void Watch::pronounce(Verdict const& verdict) {
   ledger_->pronounce(verdict);
+}
+
+void Watch::raise(Verdict const& verdict) {
+  pronounce(verdict);
   conclude();
+}
+
+bool Watch::is_reporter() {
+  if (!is_reporter_) {
+    Witness* const witness = setup_.witness;
+    is_reporter_ = witness != nullptr ? witness->is_speaker() : ledger_->claim_speech();
+    if (witness != nullptr && *is_reporter_) witness->spoken();
+    if (witness != nullptr && !*is_reporter_) witness->wait_for_speaker();
+  }
+  return *is_reporter_;
 }
 
 void Watch::conclude() {
   if (setup_.on_lost == OnLost::exit) end();
   // Only a test's `end` returns.
   Verdict const verdict = ledger_->verdict().value();
-  throw Error(verdict.code, verdict.rank, verdict.text);
+  throw Error(verdict.code, verdict.rank, verdict.text, !is_reporter());
 }
 
 void Watch::end() {
@@ -180,6 +190,12 @@ bool Watch::is_lost(int local_rank) const {
 }
 
 void Watch::speak(Verdict const& verdict) {
+  if (setup_.witness != nullptr) {
+    if (!setup_.witness->is_speaker() && setup_.witness->wait_for_speaker()) return;
+    print(verdict);
+    setup_.witness->spoken();
+    return;
+  }
   if (ledger_->claim_speech()) {
     print(verdict);
     return;

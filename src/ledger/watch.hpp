@@ -7,6 +7,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@
 #include <berth/options.hpp>
 #include <ledger/ledger.hpp>
 #include <ledger/verdict.hpp>
+#include <ledger/witness.hpp>
 #include <sys/process.hpp>
 
 namespace berth::ledger {
@@ -42,8 +44,8 @@ struct WatchSetup {
   std::function<void()> progress;            ///< makes MPI progress; may be empty
   /// Is the thread inside a blocking MPI call alive in there? Empty: it cannot be known.
   std::function<bool()> probe;
-  /// Ranks that have not arrived, while there is no ledger yet. May be empty.
-  std::function<std::vector<Blame>()> witness;
+  /// Knows of the others while there is no ledger yet. May be null; outlives the Watch.
+  Witness* witness = nullptr;
   /// true: the end of local ranks is seen through pidfds; false: through `facts` alone (tests).
   bool use_handles = true;
   /// Called by the one speaking rank after its line, before the process ends (CLI: JSON, stdout).
@@ -71,7 +73,6 @@ class Watch final : public base::Patience {
   void set_rank(int rank);
   void set_hosts(std::vector<std::string> hosts);
   void set_limits(Limits limits);
-  void set_witness(std::function<std::vector<Blame>()> witness);
   [[nodiscard]] int spins() const { return setup_.spins; }
   void set_spins(int spins) { setup_.spins = spins; }
 
@@ -114,6 +115,8 @@ class Watch final : public base::Patience {
     Watch& watch_;
   };
 
+  /// Pronounces a verdict that came from elsewhere; the next wait throws it or ends.
+  void pronounce(Verdict const& verdict);
   /// Pronounces a verdict found by the caller (a mismatch, an abort) and throws it or ends.
   [[noreturn]] void raise(Verdict const& verdict);
   /// True as soon as a verdict is known here.
@@ -155,6 +158,8 @@ class Watch final : public base::Patience {
   void end();
   void speak(Verdict const& verdict);
   void print(Verdict const& verdict);
+  /// True when this rank is to report the verdict that it throws. Once per Watch.
+  bool is_reporter();
   /// True when a local rank cannot be expected to go on: gone or stopped.
   [[nodiscard]] bool is_lost(int local_rank) const;
 
@@ -167,6 +172,7 @@ class Watch final : public base::Patience {
   Ledger const* ledger_;
   Waiting* waiting_;  ///< in the own record
   std::uint64_t pauses_ = 0;
+  std::optional<bool> is_reporter_;
   std::once_flag ended_;
   std::unique_ptr<Watchdog> watchdog_;  ///< last: its thread uses everything above
 };

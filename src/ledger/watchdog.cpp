@@ -17,6 +17,8 @@ namespace {
 constexpr base::nanoseconds probe_after = std::chrono::milliseconds(500);
 constexpr base::nanoseconds probe_every = std::chrono::milliseconds(250);
 constexpr int probe_divisor = 5;
+/// The witness looks at processes, which costs a little.
+constexpr base::nanoseconds question_every = std::chrono::milliseconds(250);
 /// Who can name nobody here gives this much to another host whose watchdog can.
 constexpr base::nanoseconds silence_margin = std::chrono::milliseconds(500);
 constexpr int silence_divisor = 4;
@@ -74,6 +76,7 @@ void Watch::Watchdog::observe() {
 void Watch::Watchdog::restart() {
   last_look_ = watch_.setup_.clock->now();
   last_probe_ = last_look_;
+  last_question_ = last_look_;
   budget_ = base::TickBudget(watch_.setup_.limits.deadline, watch_.setup_.tick_cap);
   budget_.restart(last_look_);
   reported_ = false;
@@ -260,9 +263,19 @@ void Watch::Watchdog::examine() {
     end_if_needed();
   } else if (somebody_ended()) {
     judge_dead();
+  } else if (asks_witness(now)) {
+    std::vector<Blame> const ended = watch_.setup_.witness->look(false);
+    if (!ended.empty()) pronounce(ended);
   } else if (budget_.expired() && !reported_) {
     judge_late(now);
   }
+}
+
+bool Watch::Watchdog::asks_witness(base::nanoseconds now) {
+  if (watch_.setup_.witness == nullptr || budget_.expired()) return false;
+  if (now - last_question_ < question_every) return false;
+  last_question_ = now;
+  return true;
 }
 
 void Watch::Watchdog::judge_dead() {
@@ -277,8 +290,8 @@ void Watch::Watchdog::judge_late(base::nanoseconds now) {
   }
   std::vector<Blame> blames = judge(look(), watch_.setup_.rank, true);
   bool is_known = !blames.empty() && blames.front().kind != "silent";
-  if (!is_known && watch_.setup_.witness) {
-    std::vector<Blame> missing = watch_.setup_.witness();
+  if (!is_known && watch_.setup_.witness != nullptr) {
+    std::vector<Blame> missing = watch_.setup_.witness->look(true);
     is_known = !missing.empty();
     if (is_known) blames = std::move(missing);
   }

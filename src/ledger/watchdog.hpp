@@ -66,6 +66,8 @@ class Watch::Watchdog {
   [[nodiscard]] bool is_unchanged() const;
   /// A time that is `most`, but less where the deadline is so short that it would come too late.
   [[nodiscard]] base::nanoseconds within_deadline(base::nanoseconds most, int divisor) const;
+  /// True when it is time to ask the witness whether a rank has ended.
+  bool asks_witness(base::nanoseconds now);
   void judge_dead();
   void judge_late(base::nanoseconds now);
   void pronounce(std::vector<Blame> const& blames);
@@ -84,6 +86,7 @@ class Watch::Watchdog {
   base::TickBudget budget_;
   base::nanoseconds last_look_{};
   base::nanoseconds last_probe_{};
+  base::nanoseconds last_question_{};
   std::uint64_t seen_generation_ = 0;
   std::uint64_t seen_moves_ = 0;
   bool reported_ = false;

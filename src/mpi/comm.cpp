@@ -3,6 +3,7 @@
 #include <array>
 #include <climits>
 #include <cstring>
+#include <numeric>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -228,6 +229,33 @@ Comm::Locals Comm::split_by_host() const {
   check(PMPI_Bcast(&result.lowest, 1, MPI_INT, 0, locals), "MPI_Bcast");
   check(PMPI_Comm_free(&locals), "MPI_Comm_free");
   return result;
+}
+
+std::vector<int> world_ranks(MPI_Comm parent) {
+  int inter = 0;
+  if (parent == MPI_COMM_NULL) return {};
+  check(PMPI_Comm_test_inter(parent, &inter), "MPI_Comm_test_inter");
+  if (inter != 0) return {};
+  MPI_Group members = MPI_GROUP_NULL;
+  MPI_Group world = MPI_GROUP_NULL;
+  int size = 0;
+  check(PMPI_Comm_group(parent, &members), "MPI_Comm_group");
+  check(PMPI_Comm_group(MPI_COMM_WORLD, &world), "MPI_Comm_group");
+  check(PMPI_Group_size(members, &size), "MPI_Group_size");
+  std::vector<int> own(static_cast<std::size_t>(size));
+  std::iota(own.begin(), own.end(), 0);
+  std::vector<int> ranks(own.size());
+  check(PMPI_Group_translate_ranks(members, size, own.data(), world, ranks.data()),
+        "MPI_Group_translate_ranks");
+  check(PMPI_Group_free(&members), "MPI_Group_free");
+  check(PMPI_Group_free(&world), "MPI_Group_free");
+  return ranks;
+}
+
+int world_size() {
+  int size = 0;
+  check(PMPI_Comm_size(MPI_COMM_WORLD, &size), "MPI_Comm_size");
+  return size;
 }
 
 std::string library_version() {

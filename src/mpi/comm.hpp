@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <mpi.h>
 
@@ -91,7 +92,8 @@ class Comm {
   struct Note {
     int code = 0;  ///< an Errc
     int rank = -1;
-    char text[504] = {};
+    char kind[16] = {};  ///< as Verdict's
+    char text[488] = {};
   };
   /// Makes MPI progress (MPI_Iprobe): a peer may sit in a rendezvous with us. Local, cheap. Returns
   /// a note that has arrived.
@@ -130,6 +132,12 @@ class Comm {
   int rank_ = 0;
   int size_ = 1;
 };
+
+/// Ranks of MPI_COMM_WORLD by rank of `parent`; empty for MPI_COMM_NULL and inter-communicators.
+/// Local. @throws Error mpi
+std::vector<int> world_ranks(MPI_Comm parent);
+/// Number of ranks of MPI_COMM_WORLD. Local. @throws Error mpi
+int world_size();
 
 /// "Open MPI v4.1.4" and so on: the library that is loaded. Local.
 std::string library_version();

@@ -27,45 +27,20 @@ void copy_text(char (&to)[N], std::string const& from) {
   std::strncpy(to, from.c_str(), N - 1);
 }
 
-/// Who has arrived at rank 0; read by its watchdog.
-using Arrived = std::vector<std::atomic<bool>>;
-
-/// What rank 0 can say of those who have not: their process, when this host's launcher shows it.
-std::vector<ledger::Blame> missing(Arrived const& arrived, launcher::Step const& step) {
-  std::vector<int> const pids = launcher::sibling_pids(step);
-  sys::ProcFacts const facts;
-  std::vector<ledger::Blame> blames;
-  for (std::size_t rank = 0; rank < arrived.size(); ++rank) {
-    if (arrived[rank].load(std::memory_order_acquire)) continue;
-    ledger::Blame blame{static_cast<int>(rank), "missing", "did not answer the roll call"};
-    int const pid = rank < pids.size() ? pids[rank] : 0;
-    if (pid > 0) {
-      sys::ProcessState const state = facts.state(pid, 0);
-      bool const stopped = state.state == 'T' || state.state == 't';
-      if (!state.alive) blame.kind = "dead";
-      if (stopped) blame.kind = "stopped";
-      blame.detail = fmt::format("pid {}, {} (state {}), in phase roll-call, before operation 1",
-                                 pid, state.alive ? "alive" : "dead", state.state);
-    }
-    blames.push_back(std::move(blame));
-  }
-  return blames;
-}
-
-std::vector<Entry> collect(mpi::Comm const& comm, Entry const& own, launcher::Step const& step,
+std::vector<Entry> collect(mpi::Comm const& comm, Entry const& own, Attendance& attendance,
                            ledger::Watch& watch) {
   auto const size = static_cast<std::size_t>(comm.size());
   // Held beyond a wait that ends with an error: MPI may still write to it.
   auto* const entries = new std::vector<Entry>(size);
   (*entries)[0] = own;
-  auto const arrived = std::make_shared<Arrived>(size);
+  auto const arrived = std::make_shared<Answers>(size);
   (*arrived)[0].store(true);
   std::vector<mpi::Request> requests(size);
   for (std::size_t rank = 1; rank < size; ++rank) {
     requests[rank] =
         comm.receive(&(*entries)[rank], sizeof(Entry), static_cast<int>(rank), entry_tag);
   }
-  watch.set_witness([arrived, step] { return missing(*arrived, step); });
+  attendance.set_answers(arrived);
   for (std::size_t rank = 1; rank < size; ++rank) {
     watch.until_ready(
         [&] {
@@ -79,7 +54,7 @@ std::vector<Entry> collect(mpi::Comm const& comm, Entry const& own, launcher::St
         },
         static_cast<int>(rank));
   }
-  watch.set_witness(nullptr);
+  attendance.set_answers(nullptr);
   std::vector<Entry> result = std::move(*entries);
   delete entries;
   return result;
@@ -109,11 +84,10 @@ Entry own_entry() {
   return entry;
 }
 
-Roster call(mpi::Comm const& comm, Entry const& own, launcher::Step const& step,
-            ledger::Watch& watch) {
+Roster call(mpi::Comm const& comm, Entry const& own, Attendance& attendance, ledger::Watch& watch) {
   Roster roster;
   if (comm.rank() == 0) {
-    roster.entries = collect(comm, own, step, watch);
+    roster.entries = collect(comm, own, attendance, watch);
   } else {
     mpi::send_value(comm, own, 0, entry_tag, watch);
     roster.entries.resize(static_cast<std::size_t>(comm.size()));

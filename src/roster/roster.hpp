@@ -7,10 +7,10 @@
 #include <vector>
 
 #include <berth/options.hpp>
-#include <launcher/launcher.hpp>
 #include <ledger/share.hpp>
 #include <ledger/watch.hpp>
 #include <mpi/comm.hpp>
+#include <roster/attendance.hpp>
 
 /// Who is here: the roll call.
 namespace berth::roster {
@@ -48,10 +48,9 @@ struct Roster {
 Entry own_entry();
 
 /// Collective, bounded by the watch's limits: every rank reports to rank 0, which hands the whole
-/// list to all. While it waits, rank 0's watch knows who has not arrived.
+/// list to all. While it waits, rank 0's attendance knows who has not answered.
 /// @throws Error lost, timeout, mpi
-Roster call(mpi::Comm const& comm, Entry const& own, launcher::Step const& step,
-            ledger::Watch& watch);
+Roster call(mpi::Comm const& comm, Entry const& own, Attendance& attendance, ledger::Watch& watch);
 
 /// The first difference in what must be the same: version, options. Local.
 /// @throws Error mismatch naming rank, host, option and both values

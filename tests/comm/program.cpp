@@ -157,7 +157,7 @@ int body_throws() {
   std::string const where = "rank 0@" + comm.host(0) + ": ";
   MPI_Barrier(MPI_COMM_WORLD);  // nobody is inside Berth any more
   throw berth::Error(static_cast<berth::Errc>(std::atoi(argument.c_str())), 0,
-                     where + "thrown on purpose (test)");
+                     where + "thrown on purpose (test)", comm.rank() != 0);
 }
 
 /// Only the last rank throws; the others are in a collective.

@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <support/captured.hpp>
 
 #include <ledger/fleet.hpp>
 
@@ -17,6 +18,7 @@ using test::Fleet;
 using test::milliseconds;
 using test::Outcome;
 using test::rest;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 constexpr milliseconds never{0};
@@ -227,20 +229,67 @@ TEST(Lost, ProcessThatCannotBeSeenIsNotDead) {
   expect_same(outcomes, 1, Errc::lost, 1, "late: pid 1001, state not known");
 }
 
-TEST(Lost, WitnessNamesWhoIsMissingBeforeThereIsALedger) {
+/// Says what it is told to say.
+class FixedWitness final : public Witness {
+ public:
+  std::vector<Blame> ended;
+  std::vector<Blame> missing;
+  bool speaks = true;
+  bool was_reported = false;
+  std::vector<Blame> look(bool expired) override { return expired ? missing : ended; }
+  bool is_speaker() override { return speaks; }
+  bool wait_for_speaker() override { return true; }
+  void spoken() override { was_reported = true; }
+};
+
+/// Waits for rank 3, which does not come, with such a witness.
+Error wait_with(FixedWitness& witness, milliseconds limit, OnLost on_lost = OnLost::raise) {
   Fleet fleet(1);
-  WatchSetup setup = fleet.setup(0, milliseconds(60));
+  WatchSetup setup = fleet.setup(0, limit);
+  setup.witness = &witness;
+  setup.on_lost = on_lost;
+  setup.end = [](int) {};  // then it throws
   Watch watch(std::move(setup));
-  watch.set_witness([] {
-    return std::vector<Blame>{{3, "missing", "did not answer the roll call"}};
-  });
   try {
     watch.until_ready([] { return false; }, 3);
-    FAIL() << "the wait ended";
   } catch (Error const& error) {
-    EXPECT_EQ(error.rank(), 3);
-    EXPECT_THAT(error.what(), HasSubstr("rank 3: missing: did not answer the roll call"));
+    return error;
   }
+  return {Errc::ok, -1, "the wait ended"};
+}
+
+TEST(Lost, WitnessNamesWhoIsMissingBeforeThereIsALedger) {
+  FixedWitness witness;
+  witness.missing = {{3, "missing", "did not answer the roll call", "n7"}};
+  Error const error = wait_with(witness, milliseconds(60));
+  EXPECT_EQ(error.rank(), 3);
+  EXPECT_THAT(error.what(), HasSubstr("rank 3@n7: missing: did not answer the roll call"));
+  EXPECT_FALSE(error.reported_elsewhere());
+}
+
+TEST(Lost, WitnessOfADeadRankIsHeardBeforeTheDeadline) {
+  FixedWitness witness;
+  witness.ended = {{3, "dead", "pid 7, process gone", "n7"}};
+  auto const began = std::chrono::steady_clock::now();
+  Error const error = wait_with(witness, std::chrono::minutes(1));
+  EXPECT_LT(std::chrono::steady_clock::now() - began, std::chrono::seconds(20));
+  EXPECT_THAT(error.what(), HasSubstr("rank 3@n7: dead: pid 7"));
+}
+
+TEST(Lost, WhoDoesNotSpeakThrowsAnErrorThatIsReportedElsewhere) {
+  FixedWitness witness;
+  witness.missing = {{3, "missing", "", "n7"}};
+  witness.speaks = false;
+  EXPECT_TRUE(wait_with(witness, milliseconds(60)).reported_elsewhere());
+}
+
+TEST(Lost, OneRankOfAHostReportsAndTellsItsSiblings) {
+  FixedWitness witness;
+  witness.missing = {{3, "missing", "", "n7"}};
+  test::Captured captured(2);
+  wait_with(witness, milliseconds(60), OnLost::exit);
+  EXPECT_THAT(captured.writes(), ElementsAre(HasSubstr("rank 3@n7: missing")));
+  EXPECT_TRUE(witness.was_reported);
 }
 
 /// Rank 1 comes late and meanwhile the clock jumps, as after a pause of the whole job.

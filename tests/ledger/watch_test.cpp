@@ -197,7 +197,6 @@ TEST(Watchdog, AgreesWithChangesWhileItLooks) {
     watch.set_rank(round % 2);
     watch.set_hosts({"n" + std::to_string(round), "m"});
     watch.set_limits({milliseconds(1 + round % 2), false});
-    watch.set_witness([round] { return std::vector<Blame>{{round, "missing", "x"}}; });
     Watch::Blocked const blocked(watch, -1);
     if (round % 8 == 0) rest(milliseconds(1));
     watch.attach(fleet.of(0));
