@@ -21,6 +21,9 @@ namespace {
 enum class Key : std::size_t {
   backend,
   bind,
+  binding,
+  smt,
+  fill,
   on_lost,
   init_deadline,
   op_deadline,
@@ -29,7 +32,7 @@ enum class Key : std::size_t {
   shared_memory
 };
 
-constexpr std::array<Variable, 8> table = {{
+constexpr std::array<Variable, 11> table = {{
     {"BERTH_BACKEND", "word", "automatic", "automatic, cpu, mpi",
      "What carries the data: `cpu` is shared memory inside a node and point-to-point messages "
      "between nodes, `mpi` is MPI's own collectives, `automatic` chooses.",
@@ -37,6 +40,16 @@ constexpr std::array<Variable, 8> table = {{
     {"BERTH_BIND", "bool", "1", "1, on, yes, true, 0, off, no, false",
      "Whether the process's first communicator binds the calling thread and its memory as planned.",
      "0.1.0"},
+    {"BERTH_BINDING", "word", "automatic", "automatic, respect, rebind",
+     "What to do about a binding that the launcher made: `automatic` keeps one that was asked for "
+     "and touches the NUMA node of the rank's device, `respect` never leaves it, `rebind` always "
+     "replaces it inside the cgroup and moves threads that already run.",
+     "0.1.0"},
+    {"BERTH_SMT", "bool", "1", "1, on, yes, true, 0, off, no, false",
+     "Whether a rank gets all allowed hardware threads of its cores, or the first of each.",
+     "0.1.0"},
+    {"BERTH_FILL", "bool", "0", "1, on, yes, true, 0, off, no, false",
+     "Whether the cores of NUMA nodes without a device are dealt out too.", "0.1.0"},
     {"BERTH_ON_LOST", "word", "raise", "raise, exit",
      "What to do when a rank is lost: `raise` throws berth::Error, `exit` ends the process with "
      "one line and the agreed exit code. The command line tool always uses `exit`.",
@@ -143,12 +156,27 @@ std::optional<Backend> Environment::backend() const {
   return checked_enum<Backend>(row(Key::backend), value_of(row(Key::backend)));
 }
 
-std::optional<bool> Environment::bind() const {
-  Variable const& variable = row(Key::bind);
+std::optional<bool> Environment::flag(Variable const& variable) const {
   auto const text = value_of(variable);
   if (!text) return std::nullopt;
   std::string const word = checked_word(variable, *text);
   return word == "1" || word == "on" || word == "yes" || word == "true";
+}
+
+std::optional<bool> Environment::bind() const {
+  return flag(row(Key::bind));
+}
+
+std::optional<Binding> Environment::binding() const {
+  return checked_enum<Binding>(row(Key::binding), value_of(row(Key::binding)));
+}
+
+std::optional<bool> Environment::smt() const {
+  return flag(row(Key::smt));
+}
+
+std::optional<bool> Environment::fill() const {
+  return flag(row(Key::fill));
 }
 
 std::optional<OnLost> Environment::on_lost() const {

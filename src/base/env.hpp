@@ -50,6 +50,9 @@ class Environment {
 
   [[nodiscard]] std::optional<Backend> backend() const;
   [[nodiscard]] std::optional<bool> bind() const;
+  [[nodiscard]] std::optional<Binding> binding() const;
+  [[nodiscard]] std::optional<bool> smt() const;
+  [[nodiscard]] std::optional<bool> fill() const;
   [[nodiscard]] std::optional<OnLost> on_lost() const;
   [[nodiscard]] std::optional<std::chrono::milliseconds> init_deadline() const;
   [[nodiscard]] std::optional<std::chrono::milliseconds> op_deadline() const;
@@ -69,6 +72,7 @@ class Environment {
 
  private:
   [[nodiscard]] std::optional<std::string> value_of(Variable const& variable) const;
+  [[nodiscard]] std::optional<bool> flag(Variable const& variable) const;
 
   Lookup lookup_;
   std::vector<std::string> names_;

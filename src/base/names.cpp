@@ -54,6 +54,18 @@ std::string_view name(OnLost on_lost) {
   return "unknown";
 }
 
+std::string_view name(Binding binding) {
+  switch (binding) {
+    case Binding::automatic:
+      return "automatic";
+    case Binding::respect:
+      return "respect";
+    case Binding::rebind:
+      return "rebind";
+  }
+  return "unknown";
+}
+
 template <>
 std::vector<Type> const& all<Type>() {
   static std::vector<Type> const values = {Type::int32, Type::int64, Type::float32, Type::float64};
@@ -78,6 +90,13 @@ std::vector<OnLost> const& all<OnLost>() {
   return values;
 }
 
+template <>
+std::vector<Binding> const& all<Binding>() {
+  static std::vector<Binding> const values = {Binding::automatic, Binding::respect,
+                                              Binding::rebind};
+  return values;
+}
+
 template <class Enum>
 std::optional<Enum> parse_name(std::string_view word) {
   for (Enum const value : all<Enum>()) {
@@ -90,5 +109,6 @@ template std::optional<Type> parse_name<Type>(std::string_view);
 template std::optional<Op> parse_name<Op>(std::string_view);
 template std::optional<Backend> parse_name<Backend>(std::string_view);
 template std::optional<OnLost> parse_name<OnLost>(std::string_view);
+template std::optional<Binding> parse_name<Binding>(std::string_view);
 
 }  // namespace berth::base

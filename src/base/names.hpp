@@ -16,6 +16,7 @@ std::string_view name(Type type);
 std::string_view name(Op op);
 std::string_view name(Backend backend);
 std::string_view name(OnLost on_lost);
+std::string_view name(Binding binding);
 
 /// The value of a word, exactly as name() gives it; absent otherwise.
 template <class Enum>
@@ -31,5 +32,7 @@ template <>
 std::vector<Backend> const& all<Backend>();
 template <>
 std::vector<OnLost> const& all<OnLost>();
+template <>
+std::vector<Binding> const& all<Binding>();
 
 }  // namespace berth::base

@@ -3,17 +3,21 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include <base/env.hpp>
 #include <base/error.hpp>
 #include <base/text.hpp>
 #include <comm/state.hpp>
+#include <launcher/launcher.hpp>
 #include <model/plan.hpp>
 #include <mpi/value.hpp>
 #include <place/place.hpp>
 #include <sys/affinity.hpp>
+#include <sys/threads.hpp>
 #include <topo/topo.hpp>
 
 // The steps "plan" and "bind": the first rank of a host reads the node and plans for all of them;
@@ -23,37 +27,107 @@ namespace berth {
 
 namespace {
 
-constexpr int affinity_tag = 121;
+constexpr int request_tag = 121;
 constexpr int placement_tag = 122;
 constexpr char const* vendor_nvidia = "10de";
+constexpr char const* vendor_amd = "1002";
+constexpr std::size_t longest_list = 4096;
+
+/// What a rank tells the first one of its host: a line each.
+struct Request {
+  std::string affinity;  ///< as a list
+  bool binding_asked = false;
+  std::string visible_cuda;  ///< "=" and CUDA_VISIBLE_DEVICES; empty: not set
+  std::string visible_rocm;  ///< "=" and ROCR_VISIBLE_DEVICES; empty: not set
+};
+
+/// "=" and the value, on one line and not longer than a list of devices can be.
+std::string line_of(base::Environment const& environment, char const* variable) {
+  auto const value = environment.raw(variable);
+  return value ? "=" + base::printable(*value, longest_list) : std::string();
+}
+
+std::string encode(Request const& request) {
+  return fmt::format("{}\n{}\n{}\n{}", request.affinity, request.binding_asked ? 1 : 0,
+                     request.visible_cuda, request.visible_rocm);
+}
+
+Request decode(std::string const& text) {
+  std::vector<std::string> const lines = base::split(text, '\n');
+  if (lines.size() != 4) base::fail(Errc::internal, "a request for a place that cannot be read");
+  return {lines[0], lines[1] == "1", lines[2], lines[3]};
+}
 
 /// What the first rank tells each rank of its host.
 struct LocalPlan {
   std::vector<std::string> placements;  ///< encoded, by local rank
   std::string allowed;                  ///< PUs of the host that may be used
+  std::optional<double> launcher_cost;  ///< what the launcher's own binding costs the host
 };
 
-LocalPlan plan_host(std::vector<model::LocalRank> const& ranks, Backend wanted,
-                    std::string const& host) {
-  model::Node node = topo::read_live();
-  node.host = host;
+/// The devices that the variable of this machine's vendor lets a rank use.
+std::optional<std::vector<model::DeviceKey>> visible_to(model::Node const& node,
+                                                        Request const& request, int rank) {
+  if (node.devices.empty()) return std::nullopt;
+  std::string const& vendor = node.devices.front().vendor;
+  bool const is_amd = vendor == vendor_amd;
+  if (!is_amd && vendor != vendor_nvidia) return std::nullopt;
+  std::string const& text = is_amd ? request.visible_rocm : request.visible_cuda;
+  if (text.empty()) return std::nullopt;
+  try {
+    return place::visible_devices(node, text.substr(1));
+  } catch (Error const& error) {
+    base::fail(
+        error.code(),
+        fmt::format("rank {}: {}{}: {}", rank,
+                    is_amd ? "ROCR_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES", text, error.what()),
+        rank);
+  }
+}
+
+void refuse_without_driver(model::Node const& node, Backend wanted) {
   auto const is_nvidia = [](model::Device const& d) { return d.vendor == vendor_nvidia; };
   auto const nvidia = std::count_if(node.devices.begin(), node.devices.end(), is_nvidia);
-  if (wanted == Backend::automatic && nvidia > 0) {
-    base::fail(Errc::no_driver,
-               fmt::format("{} NVIDIA GPUs on the PCI bus of {} and no nccl backend in this build; "
-                           "ask for the processors alone with BERTH_BACKEND=cpu",
-                           nvidia, host));
+  if (wanted != Backend::automatic || nvidia == 0) return;
+  base::fail(Errc::no_driver,
+             fmt::format("{} NVIDIA GPUs on the PCI bus of {} and no nccl backend in this build; "
+                         "ask for the processors alone with BERTH_BACKEND=cpu",
+                         nvidia, node.host));
+}
+
+LocalPlan plan_host(std::vector<int> const& members, std::vector<std::string> const& requests,
+                    comm::Settings const& settings, std::string const& host) {
+  model::Node node = topo::read_live();
+  node.host = host;
+  refuse_without_driver(node, settings.backend);
+  std::vector<model::LocalRank> ranks;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    Request const request = decode(requests[i]);
+    model::LocalRank local;
+    local.rank = members[i];
+    local.affinity = sys::parse_cpulist(request.affinity);
+    local.binding_asked = request.binding_asked;
+    local.visible = visible_to(node, request, members[i]);
+    ranks.push_back(std::move(local));
   }
   model::Policy policy;
-  policy.use_devices = wanted == Backend::automatic && !node.devices.empty();
+  policy.use_devices = settings.backend == Backend::automatic && !node.devices.empty();
+  policy.binding = settings.binding;
+  policy.smt = settings.smt;
+  policy.fill = settings.fill;
   model::NodePlan const plan = place::plan_node(node, ranks, policy);
   LocalPlan result;
   for (Placement const& placement : plan.placements) {
     result.placements.push_back(place::encode(placement));
   }
   result.allowed = sys::format_cpulist(node.allowed);
+  result.launcher_cost = plan.launcher_cost;
   return result;
+}
+
+/// The answer to local rank `i`: allowed PUs and its place.
+std::string answer_of(LocalPlan const& plan, std::size_t i) {
+  return fmt::format("{}\n{}", plan.allowed, plan.placements[i]);
 }
 
 /// Only the first communicator of a process binds it.
@@ -65,30 +139,22 @@ bool is_first_to_bind() {
 /// The first rank: collects where the launcher put everybody, plans, answers everybody. A failure
 /// is kept until all have their answer, because they wait for it.
 LocalPlan plan_as_first(mpi::Comm const& mpi, ledger::LocalGroup const& group,
-                        std::string const& own, Backend wanted, std::string const& host,
-                        base::Patience& patience) {
-  std::vector<std::string> affinities{own};
+                        std::string const& own, comm::Settings const& settings,
+                        std::string const& host, base::Patience& patience) {
+  std::vector<std::string> requests{own};
   for (std::size_t i = 1; i < group.ranks.size(); ++i) {
-    affinities.push_back(
-        mpi::receive_value<mpi::ShortText>(mpi, group.ranks[i], affinity_tag, patience).text());
+    requests.push_back(
+        mpi::receive_value<mpi::ShortText>(mpi, group.ranks[i], request_tag, patience).text());
   }
   LocalPlan planned;
   std::exception_ptr failure;
   try {
-    std::vector<model::LocalRank> ranks;
-    for (std::size_t i = 0; i < group.ranks.size(); ++i) {
-      model::LocalRank local;
-      local.rank = group.ranks[i];
-      local.affinity = sys::parse_cpulist(affinities[i]);
-      ranks.push_back(std::move(local));
-    }
-    planned = plan_host(ranks, wanted, host);
+    planned = plan_host(group.ranks, requests, settings, host);
   } catch (...) {
     failure = std::current_exception();
   }
   for (std::size_t i = 1; i < group.ranks.size(); ++i) {
-    std::string const answer =
-        failure ? std::string() : planned.allowed + "\n" + planned.placements[i];
+    std::string const answer = failure ? std::string() : answer_of(planned, i);
     mpi::send_value(mpi, mpi::ShortText(answer), group.ranks[i], placement_tag, patience);
   }
   if (failure) std::rethrow_exception(failure);
@@ -99,14 +165,17 @@ LocalPlan plan_as_first(mpi::Comm const& mpi, ledger::LocalGroup const& group,
 
 std::string Communicator::Impl::State::plan() {
   auto const& group = roster.local;
-  std::string const own = sys::format_cpulist(sys::get_affinity());
+  base::Environment const environment = base::Environment::process();
+  std::string const own = encode(Request{
+      sys::format_cpulist(sys::get_affinity()), launcher::binding_is_asked(environment),
+      line_of(environment, "CUDA_VISIBLE_DEVICES"), line_of(environment, "ROCR_VISIBLE_DEVICES")});
   std::string answer;
   if (group.self == 0) {
-    LocalPlan const planned =
-        plan_as_first(mpi, group, own, settings.backend, host_of(mpi.rank()), *watch);
-    answer = planned.allowed + "\n" + planned.placements[0];
+    LocalPlan const planned = plan_as_first(mpi, group, own, settings, host_of(mpi.rank()), *watch);
+    launcher_cost = planned.launcher_cost;
+    answer = answer_of(planned, 0);
   } else {
-    mpi::send_value(mpi, mpi::ShortText(own), group.ranks[0], affinity_tag, *watch);
+    mpi::send_value(mpi, mpi::ShortText(own), group.ranks[0], request_tag, *watch);
     answer = mpi::receive_value<mpi::ShortText>(mpi, group.ranks[0], placement_tag, *watch).text();
   }
   std::size_t const cut = answer.find('\n');
@@ -126,6 +195,12 @@ std::string Communicator::Impl::State::bind() {
   model::PuSet const wanted = sys::parse_cpulist(placement.cpus);
   sys::set_affinity(wanted);
   if (!placement.memory_nodes.empty()) sys::prefer_memory(placement.memory_nodes);
+  for (int const thread : sys::busy_threads()) {
+    // Threads of the user's that already compute stay where they are, unless the user says so.
+    if (settings.binding == Binding::rebind && sys::set_affinity_of(thread, wanted)) continue;
+    placement.flags.emplace_back("threads-running");
+    break;
+  }
   return fmt::format("{} of {} as planned", mpi.size(), mpi.size());
 }
 

@@ -76,6 +76,9 @@ roster::Entry Communicator::Impl::State::own_entry() {
   roster::Entry own = roster::own_entry();
   own.backend = static_cast<std::uint8_t>(settings.backend);
   own.bind = settings.bind ? 1 : 0;
+  own.binding = static_cast<std::uint8_t>(settings.binding);
+  own.smt = settings.smt ? 1 : 0;
+  own.fill = settings.fill ? 1 : 0;
   own.on_lost = static_cast<std::uint8_t>(settings.on_lost);
   own.init_deadline_ms = settings.init_deadline.count();
   own.op_deadline_ms = settings.op_deadline ? settings.op_deadline->count() : -1;

@@ -39,6 +39,12 @@ Settings resolve(Options const& options, base::Environment const& environment) {
   keep_failure(
       s, [&] { s.bind = options.bind ? *options.bind : environment.bind().value_or(s.bind); });
   keep_failure(s, [&] {
+    s.binding = options.binding ? *options.binding : environment.binding().value_or(s.binding);
+  });
+  keep_failure(s, [&] { s.smt = options.smt ? *options.smt : environment.smt().value_or(s.smt); });
+  keep_failure(
+      s, [&] { s.fill = options.fill ? *options.fill : environment.fill().value_or(s.fill); });
+  keep_failure(s, [&] {
     s.on_lost = options.on_lost ? *options.on_lost : environment.on_lost().value_or(s.on_lost);
   });
   keep_failure(s, [&] {

@@ -16,6 +16,9 @@ namespace berth::comm {
 struct Settings {
   Backend backend = Backend::automatic;
   bool bind = true;
+  Binding binding = Binding::automatic;
+  bool smt = true;
+  bool fill = false;
   OnLost on_lost = OnLost::raise;
   std::chrono::milliseconds init_deadline = std::chrono::seconds(60);
   std::optional<std::chrono::milliseconds> op_deadline;

@@ -24,6 +24,10 @@ struct Step {
 /// Open MPI / PMIx before Slurm. Unreadable numbers count as absent.
 Step read(base::Environment const& environment);
 
+/// True when somebody asked the launcher to bind as it did (mpirun --bind-to, --cpu-set, hydra's
+/// -bind-to, srun --cpu-bind and -c); false: it did so by itself, or did not.
+bool binding_is_asked(base::Environment const& environment);
+
 /// Refuses a lonely start: the step announces more ranks than MPI has.
 /// @throws Error mismatch naming the variable, both numbers and what to do
 void check_size(Step const& step, int mpi_size);

@@ -83,6 +83,27 @@ Step read(base::Environment const& environment) {
   return step;
 }
 
+bool binding_is_asked(base::Environment const& environment) {
+  // Open MPI 4 and 5 hand the ranks what their command line, file or environment said of binding;
+  // their own default leaves no trace. Hydra says so itself.
+  for (char const* const name :
+       {"OMPI_MCA_hwloc_base_binding_policy", "OMPI_MCA_hwloc_base_cpu_set",
+        "PRTE_MCA_hwloc_default_binding_policy", "PRTE_MCA_hwloc_default_cpu_list",
+        "HYDRA_USER_PROVIDED_BINDING"}) {
+    if (environment.raw(name)) return true;
+  }
+  // "slot:PE=4" gives every rank so many cores, which is a binding.
+  for (char const* const name :
+       {"OMPI_MCA_rmaps_base_mapping_policy", "PRTE_MCA_rmaps_default_mapping_policy"}) {
+    std::string const policy = environment.raw(name).value_or("");
+    if (policy.find("PE=") != std::string::npos || policy.find("pe=") != std::string::npos)
+      return true;
+  }
+  // Slurm binds tasks to the CPUs that were asked for them.
+  std::string const slurm = environment.raw("SLURM_CPU_BIND_TYPE").value_or("");
+  return !slurm.empty() && slurm.rfind("none", 0) != 0;
+}
+
 void check_size(Step const& step, int mpi_size) {
   if (!step.size || *step.size <= mpi_size) return;
   base::fail(Errc::mismatch,

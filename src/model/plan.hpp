@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include <berth/options.hpp>
 #include <berth/placement.hpp>
 #include <model/node.hpp>
 
@@ -31,12 +32,7 @@ struct LocalRank {
   std::optional<DeviceKey> chosen = std::nullopt;
 };
 
-/// What to do about a binding that the launcher made.
-enum class Binding {
-  automatic,  ///< keep it where it touches the NUMA node of the rank's device, else replace it
-  respect,    ///< never leave it
-  rebind      ///< replace it, inside the cgroup
-};
+using berth::Binding;
 
 /// How to plan.
 struct Policy {

@@ -128,6 +128,10 @@ void check_same(Roster const& roster) {
     compare("the backend", word(static_cast<Backend>(entry.backend)),
             word(static_cast<Backend>(first.backend)));
     compare("bind", entry.bind != 0 ? "on" : "off", first.bind != 0 ? "on" : "off");
+    compare("binding", word(static_cast<Binding>(entry.binding)),
+            word(static_cast<Binding>(first.binding)));
+    compare("smt", entry.smt != 0 ? "on" : "off", first.smt != 0 ? "on" : "off");
+    compare("fill", entry.fill != 0 ? "on" : "off", first.fill != 0 ? "on" : "off");
     compare("on_lost", word(static_cast<OnLost>(entry.on_lost)),
             word(static_cast<OnLost>(first.on_lost)));
     compare("init_deadline", deadline_text(entry.init_deadline_ms),

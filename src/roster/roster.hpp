@@ -29,7 +29,10 @@ struct Entry {
   std::uint8_t backend = 0;
   std::uint8_t bind = 0;
   std::uint8_t on_lost = 0;
-  std::uint8_t reserved[93] = {};
+  std::uint8_t binding = 0;
+  std::uint8_t smt = 0;
+  std::uint8_t fill = 0;
+  std::uint8_t reserved[90] = {};
 };
 static_assert(sizeof(Entry) == 256);
 

@@ -16,6 +16,7 @@
 #include <base/units.hpp>
 #include <sys/affinity.hpp>
 #include <sys/syscall.h>
+#include <sys/threads.hpp>
 
 namespace berth::sys {
 namespace {
@@ -75,7 +76,24 @@ int parse_pu(std::string_view whole, std::string_view number) {
   return static_cast<int>(*value);
 }
 
+/// @param id 0 is the calling thread
+bool move_thread(int id, model::PuSet const& pus) {
+  int const bits = std::max(1024, *std::max_element(pus.begin(), pus.end()) + 1);
+  CpuSet const set = make_cpu_set(bits);
+  std::size_t const bytes = CPU_ALLOC_SIZE(bits);
+  for (int const pu : pus) CPU_SET_S(static_cast<std::size_t>(pu), bytes, set.get());
+  return sched_setaffinity(id, bytes, set.get()) == 0;
+}
+
 }  // namespace
+
+bool set_affinity_of(int id, model::PuSet const& pus) noexcept {
+  try {
+    return !pus.empty() && move_thread(id, pus);
+  } catch (...) {
+    return false;
+  }
+}
 
 model::PuSet get_affinity() {
   for (int bits = 1024; bits <= highest_pu + 1; bits *= 2) {
@@ -100,14 +118,8 @@ void set_affinity(model::PuSet const& pus) {
   if (last > highest_pu || *std::min_element(pus.begin(), pus.end()) < 0) {
     base::fail(Errc::system, "a CPU number is outside 0 to 65535");
   }
-  int const bits = std::max(1024, last + 1);
-  CpuSet const set = make_cpu_set(bits);
-  std::size_t const bytes = CPU_ALLOC_SIZE(bits);
-  for (int const pu : pus) CPU_SET_S(static_cast<std::size_t>(pu), bytes, set.get());
   std::string const wanted = format_cpulist(pus);
-  if (sched_setaffinity(0, bytes, set.get()) != 0) {
-    base::fail_errno("binding to CPUs " + wanted, errno);
-  }
+  if (!move_thread(0, pus)) base::fail_errno("binding to CPUs " + wanted, errno);
   std::string const actual = format_cpulist(get_affinity());
   if (actual != wanted) {
     base::fail(Errc::system, "binding to CPUs " + wanted + ": the system allows only " + actual);

@@ -32,6 +32,9 @@ Environment with(std::map<std::string, std::string> const& values) {
 void read_all(Environment const& environment) {
   static_cast<void>(environment.backend());
   static_cast<void>(environment.bind());
+  static_cast<void>(environment.binding());
+  static_cast<void>(environment.smt());
+  static_cast<void>(environment.fill());
   static_cast<void>(environment.on_lost());
   static_cast<void>(environment.init_deadline());
   static_cast<void>(environment.op_deadline());
@@ -56,6 +59,9 @@ TEST(Environment, GivesDefaultsWhenNothingIsSet) {
   Environment const environment = with({});
   EXPECT_EQ(environment.backend(), std::nullopt);
   EXPECT_EQ(environment.bind(), std::nullopt);
+  EXPECT_EQ(environment.binding(), std::nullopt);
+  EXPECT_EQ(environment.smt(), std::nullopt);
+  EXPECT_EQ(environment.fill(), std::nullopt);
   EXPECT_EQ(environment.on_lost(), std::nullopt);
   EXPECT_EQ(environment.init_deadline(), std::nullopt);
   EXPECT_EQ(environment.op_deadline(), std::nullopt);
