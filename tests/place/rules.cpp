@@ -99,12 +99,12 @@ class Judge {
     bool const same = std::all_of(ranks.begin(), ranks.end(), [&](auto const& rank) {
       return rank.affinity == ranks.front().affinity;
     });
-    common_ = same && flagged(0, "kept-launcher-binding");
+    common_ = !ranks.empty() && same && flagged(0, "kept-launcher-binding");
     for (std::size_t i = 0; i < ranks.size(); ++i) berths_.push_back(berth_of(i));
   }
 
   std::vector<std::string> judge() {
-    if (!wrong_.empty() || node_.cores.empty()) return std::move(wrong_);
+    if (!wrong_.empty() || node_.cores.empty() || ranks_.empty()) return std::move(wrong_);
     for (std::size_t i = 0; i < berths_.size(); ++i) {
       cpus_are_allowed(i);
       cores_are_whole(i);
