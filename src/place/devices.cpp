@@ -81,8 +81,12 @@ class Matching {
       : node_(node), homes_(homes), ranks_(ranks), classes_(classes), taken_(taken) {
     for (Class const& one : classes) free_ += static_cast<int>(one.ranks.size());
     std::vector<bool> seen(node.devices.size(), false);
-    for (Class const& one : classes) {
-      for (int const device : one.options) seen[static_cast<std::size_t>(device)] = true;
+    auto const see = [&](std::vector<int> const& options) {
+      for (int const device : options) seen[static_cast<std::size_t>(device)] = true;
+    };
+    for (Class const& one : classes) see(one.options);
+    for (model::LocalRank const& rank : ranks) {
+      if (rank.chosen) see(options_of(node, rank));
     }
     for (std::size_t i = 0; i < seen.size(); ++i) {
       if (seen[i] || taken[i] > 0) targets_.push_back(static_cast<int>(i));

@@ -31,7 +31,13 @@ constexpr char tag_threw = 'T';
 constexpr char tag_end = 'E';
 
 // Sanitizers reserve terabytes of address space, which no limit could allow for.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#if defined(__has_feature)
+#define BERTH_HAS_FEATURE(name) __has_feature(name)
+#else
+#define BERTH_HAS_FEATURE(name) 0
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || \
+    BERTH_HAS_FEATURE(address_sanitizer) || BERTH_HAS_FEATURE(thread_sanitizer)
 constexpr bool is_sanitized = true;
 #else
 constexpr bool is_sanitized = false;

@@ -80,6 +80,30 @@ void complete(std::vector<Partition>& partitions, DriverFacts const& facts) {
   }
 }
 
+std::string hexadecimal(unsigned vendor) {
+  return fmt::format("{:04x}", vendor);
+}
+
+void place_device(Locality place, model::Device& device) {
+  device.numa = place.numa;
+  device.package = place.package;
+  device.bridges = std::move(place.bridges);
+  device.local_pus = std::move(place.pus);
+}
+
+void add_device(model::Device device, std::vector<Partition> partitions, model::Node& node) {
+  // Two functions of one number exist in damaged files only; they count on as partitions.
+  if (!node.devices.empty() && node.devices.back().bus_id == device.bus_id) {
+    device.partition = node.devices.back().partition + 1;
+  }
+  for (Partition& partition : partitions) {
+    device.model = std::move(partition.model);
+    device.uuid = std::move(partition.uuid);
+    node.devices.push_back(device);
+    ++device.partition;
+  }
+}
+
 }  // namespace
 
 bool is_service_display(unsigned vendor, unsigned device) {
@@ -111,33 +135,32 @@ void read_devices(hwloc_topology_t topology, std::optional<std::string> const& r
   while ((object = hwloc_get_next_pcidev(topology, object)) != nullptr) {
     auto const& pci = object->attr->pcidev;
     if (is_device(pci.vendor_id, pci.class_id, pci.bus) &&
-        !is_service_display(pci.vendor_id, pci.device_id))
+        !is_service_display(pci.vendor_id, pci.device_id)) {
       found.emplace(bus_id_of(pci), object);
+    }
   }
   std::map<BusId, DriverFacts> facts;
-  if (root && !found.empty()) facts = read_driver_facts(*root);
+  if (root) facts = read_driver_facts(*root);
+  // Containers may hide the bus from hwloc but not the driver from us.
+  for (auto const& [id, one] : facts) {
+    if (found.count(id) == 0) found.emplace(id, nullptr);
+  }
   for (auto const& [id, pci] : found) {
-    Locality place = locality_of(topology, pci, node, root);
-    std::vector<Partition> partitions = partitions_of(pci);
     auto const told = facts.find(id);
-    if (told != facts.end()) complete(partitions, told->second);
+    std::vector<Partition> partitions(1);
     model::Device device;
+    if (pci != nullptr) {
+      partitions = partitions_of(pci);
+      place_device(locality_of(topology, pci, node, root), device);
+      device.vendor = hexadecimal(pci->attr->pcidev.vendor_id);
+    } else {
+      place_device(locality_of_folder(*root + "/sys/bus/pci/devices/" + format_bus_id(id), node),
+                   device);
+      device.vendor = hexadecimal(told->second.vendor);
+    }
     device.bus_id = format_bus_id(id);
-    device.vendor = fmt::format("{:04x}", static_cast<unsigned>(pci->attr->pcidev.vendor_id));
-    device.numa = place.numa;
-    device.package = place.package;
-    device.bridges = std::move(place.bridges);
-    device.local_pus = std::move(place.pus);
-    // Two functions of one number exist in damaged files only; they count on as partitions.
-    if (!node.devices.empty() && node.devices.back().bus_id == device.bus_id) {
-      device.partition = node.devices.back().partition + 1;
-    }
-    for (Partition& partition : partitions) {
-      device.model = std::move(partition.model);
-      device.uuid = std::move(partition.uuid);
-      node.devices.push_back(device);
-      ++device.partition;
-    }
+    if (told != facts.end()) complete(partitions, told->second);
+    add_device(std::move(device), std::move(partitions), node);
   }
 }
 

@@ -50,6 +50,7 @@ void read_nvidia(std::string const& root, std::map<BusId, DriverFacts>& facts) {
     if (!id) continue;
     std::string const text = sys::read_small_file(driver + "/gpus/" + name + "/information", 4096);
     DriverFacts one;
+    one.vendor = 0x10de;
     one.model = value_of(text, "Model");
     std::string uuid = value_of(text, "GPU UUID");
     // Question marks stand where the driver has not looked yet.
@@ -82,6 +83,7 @@ void read_amd(std::string const& root, std::map<BusId, DriverFacts>& facts) {
     BusId const id{static_cast<unsigned>(domain), where >> 8U, where >> 3U & 0x1fU, 0};
     std::string const unique = value_of(text, "unique_id");
     auto const value = base::parse_integer(unique, 1, 0x7fffffffffffffff);
+    found[id].vendor = 0x1002;
     found[id].uuids.push_back(value ? fmt::format("GPU-{:016x}", *value) : std::string());
   }
   facts.merge(found);

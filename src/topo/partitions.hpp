@@ -13,6 +13,7 @@ namespace berth::topo {
 
 /// A device as its driver shows it.
 struct DriverFacts {
+  unsigned vendor = 0;
   std::string model;               ///< empty: not known
   std::vector<std::string> uuids;  ///< one per partition, at least one; empty texts: not known
 };

@@ -34,6 +34,8 @@ sys::ChildLimits limits() {
       fail_file(path, "reading it takes too long");
     case sys::ChildEnd::too_long:
       fail_file(path, "it describes too large a machine");
+    case sys::ChildEnd::exited:
+      fail_file(path, "the process that read it gave up");
     default:
       // A refused allocation inside hwloc ends here, too.
       fail_file(path, "hwloc aborted on it; it is damaged");

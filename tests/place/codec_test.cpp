@@ -14,6 +14,7 @@ Placement sample() {
   placement.local_rank = 1;
   placement.local_size = 8;
   placement.device = "0000:1b:00.0";
+  placement.partition = 6;
   placement.numa_node = 0;
   placement.cpus = "0-13,112-125";
   placement.cores = 14;
@@ -31,6 +32,7 @@ void expect_equal(Placement const& a, Placement const& b) {
   EXPECT_EQ(a.local_rank, b.local_rank);
   EXPECT_EQ(a.local_size, b.local_size);
   EXPECT_EQ(a.device, b.device);
+  EXPECT_EQ(a.partition, b.partition);
   EXPECT_EQ(a.numa_node, b.numa_node);
   EXPECT_EQ(a.cpus, b.cpus);
   EXPECT_EQ(a.cores, b.cores);

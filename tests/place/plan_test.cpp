@@ -243,34 +243,6 @@ TEST(Plan, SaysWhenTheMemoryIsElsewhere) {
   EXPECT_THAT(result.placements[1].flags, Contains("no-local-memory"));
 }
 
-TEST(LauncherBinding, OfOneCoreEachIsWidenedInsideTheCgroup) {
-  model::Node const node = machine({2, 1, 8, 1});
-  auto const result = place::plan_node(node, {{0, {0}}, {1, {1}}}, {});
-  EXPECT_THAT(cpus(result), ElementsAre("0-7", "8-15"));
-  EXPECT_THAT(result.placements[0].flags, ElementsAre("rebound"));
-}
-
-TEST(LauncherBinding, ThatFitsThePlanIsNotMentioned) {
-  model::Node const node = machine({1, 1, 2, 1});
-  auto const result = place::plan_node(node, {{0, {0}}, {1, {1}}}, {});
-  EXPECT_THAT(cpus(result), ElementsAre("0", "1"));
-  EXPECT_THAT(result.placements[0].flags, IsEmpty());
-}
-
-TEST(LauncherBinding, CommonToAllRanksIsRespected) {
-  model::Node const node = machine({2, 1, 8, 1});
-  auto const result = place::plan_node(node, {{0, {2, 3, 4, 5}}, {1, {2, 3, 4, 5}}}, {});
-  EXPECT_THAT(cpus(result), ElementsAre("2-3", "4-5"));
-  EXPECT_THAT(result.placements[0].flags, ElementsAre("kept-launcher-binding"));
-}
-
-TEST(LauncherBinding, MayBeUnknown) {
-  model::Node const node = machine({1, 1, 4, 1});
-  EXPECT_THAT(cpus(place::plan_node(node, {{0, {}}, {1, {}}}, {})), ElementsAre("0-1", "2-3"));
-  EXPECT_THAT(cpus(place::plan_node(node, {{0, {900}}, {1, {900}}}, {})),
-              ElementsAre("0-1", "2-3"));
-}
-
 TEST(Plan, OfNobodyOrNothingIsEmpty) {
   EXPECT_THAT(place::plan_node(test::dgx(), {}, {}).placements, IsEmpty());
   model::Node const nothing;

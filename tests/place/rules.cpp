@@ -7,10 +7,9 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include <fmt/format.h>
-
-#include <sys/affinity.hpp>
 
 namespace berth::test {
 namespace {
@@ -20,6 +19,23 @@ using Set = std::bitset<1024>;
 Set as_set(model::PuSet const& pus) {
   Set set;
   for (int const pu : pus) set.set(static_cast<std::size_t>(pu));
+  return set;
+}
+
+// "0-3,8" as a set.
+Set as_set(std::string const& list) {
+  Set set;
+  std::istringstream text(list);
+  int first = 0;
+  while (text >> first) {
+    int last = first;
+    if (text.peek() == '-') {
+      text.ignore();
+      text >> last;
+    }
+    for (int pu = first; pu <= last; ++pu) set.set(static_cast<std::size_t>(pu));
+    text.ignore();
+  }
   return set;
 }
 
@@ -83,12 +99,12 @@ class Judge {
     bool const same = std::all_of(ranks.begin(), ranks.end(), [&](auto const& rank) {
       return rank.affinity == ranks.front().affinity;
     });
-    common_ = same && flagged(0, "kept-launcher-binding");
+    common_ = !ranks.empty() && same && flagged(0, "kept-launcher-binding");
     for (std::size_t i = 0; i < ranks.size(); ++i) berths_.push_back(berth_of(i));
   }
 
   std::vector<std::string> judge() {
-    if (!wrong_.empty() || node_.cores.empty()) return std::move(wrong_);
+    if (!wrong_.empty() || node_.cores.empty() || ranks_.empty()) return std::move(wrong_);
     for (std::size_t i = 0; i < berths_.size(); ++i) {
       cpus_are_allowed(i);
       cores_are_whole(i);
@@ -128,7 +144,7 @@ class Judge {
   [[nodiscard]] Berth berth_of(std::size_t rank) const {
     Berth berth;
     berth.placement = &plan_.placements[rank];
-    berth.cpus = as_set(sys::parse_cpulist(berth.placement->cpus));
+    berth.cpus = as_set(berth.placement->cpus);
     berth.kept = flagged(rank, "kept-launcher-binding");
     berth.allowed = allowed_;
     if (berth.kept) berth.allowed &= as_set(ranks_[rank].affinity);

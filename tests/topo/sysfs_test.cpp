@@ -20,8 +20,8 @@ using test::MadeSysfs;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr char const* first = "pci0000:10/0000:10:01.0/0000:11:00.0";
-constexpr char const* second = "pci0000:10/0000:10:02.0/0000:12:00.0";
+constexpr char const* first = "pcifff0:10/fff0:10:01.0/fff0:11:00.0";
+constexpr char const* second = "pcifff0:10/fff0:10:02.0/fff0:12:00.0";
 
 std::vector<std::string> names(model::Node const& node) {
   std::vector<std::string> all;
@@ -44,8 +44,8 @@ TEST(Sysfs, TellsPortsAndSpeedsOfFabricCards) {
   EXPECT_EQ(node.nics[0].gbps, 400);
   EXPECT_EQ(node.nics[1].gbps, 200);
   EXPECT_TRUE(node.nics[0].fabric);
-  EXPECT_EQ(node.nics[0].bus_id, "0000:11:00.0");
-  EXPECT_THAT(node.nics[0].bridges, ElementsAre("0000:10:01.0", "host0000:10"));
+  EXPECT_EQ(node.nics[0].bus_id, "fff0:11:00.0");
+  EXPECT_THAT(node.nics[0].bridges, ElementsAre("fff0:10:01.0", "hostfff0:10"));
   EXPECT_THAT(node.unused_nics, IsEmpty());
 }
 
@@ -99,7 +99,7 @@ TEST(Sysfs, NamesThePortThatMakesACardUseless) {
   MadeSysfs made;
   made.add_verbs("mlx5_0", first, {{"ports/1/state", "1: DOWN"}});
   made.add_verbs("mlx5_1", second, {{"ports/1/state", "2: INIT"}});
-  made.add_verbs("mlx5_2", "pci0000:10/0000:10:03.0/0000:13:00.0",
+  made.add_verbs("mlx5_2", "pcifff0:10/fff0:10:03.0/fff0:13:00.0",
                  {{"ports/1/rate", "0 Gb/sec (4X SDR)"}});
   made.add_verbs("rxe0", "");
   EXPECT_THAT(refusals(topo::read_live({made.root()})),
@@ -133,14 +133,14 @@ TEST(Sysfs, LeavesOutInterfacesThatReachNobody) {
   MadeSysfs made;
   made.add_interface("eth0", first);
   made.add_interface("eth1", second, {{"operstate", "down"}, {"carrier", "0"}});
-  made.add_interface("eth2", "pci0000:10/0000:10:03.0/0000:13:00.0", {{"speed", "0"}});
-  made.add_interface("eth3", "pci0000:10/0000:10:04.0/0000:14:00.0");
-  made.add_interface("eth4", "pci0000:10/0000:10:05.0/0000:15:00.0");
-  made.add_interface("eth5", "pci0000:10/0000:10:06.0/0000:16:00.0",
+  made.add_interface("eth2", "pcifff0:10/fff0:10:03.0/fff0:13:00.0", {{"speed", "0"}});
+  made.add_interface("eth3", "pcifff0:10/fff0:10:04.0/fff0:14:00.0");
+  made.add_interface("eth4", "pcifff0:10/fff0:10:05.0/fff0:15:00.0");
+  made.add_interface("eth5", "pcifff0:10/fff0:10:06.0/fff0:16:00.0",
                      {{"operstate", "unknown"}, {"speed", "-1"}});
-  made.add_interface("eth6", "pci0000:10/0000:10:07.0/0000:17:00.0", {{"flags", "0x1002"}});
+  made.add_interface("eth6", "pcifff0:10/fff0:10:07.0/fff0:17:00.0", {{"flags", "0x1002"}});
   made.add_interface("usb0", "pci0000:00/0000:00:14.0/usb1/1-3/1-3:1.0");
-  made.add_interface("wlan0", "pci0000:10/0000:10:09.0/0000:19:00.0");
+  made.add_interface("wlan0", "pcifff0:10/fff0:10:09.0/fff0:19:00.0");
   made.write("sys/class/net/wlan0/wireless/status", "0");
   std::map<std::string, Reach> const reach{{"eth0", Reach::global},     {"eth1", Reach::global},
                                            {"eth2", Reach::global},     {"eth4", Reach::link_local},
@@ -173,7 +173,7 @@ TEST(Sysfs, ABondStandsForItsSlavesAndAVlanForItsParent) {
   made.add_interface("eth0", first);
   made.add_interface("eth1", second);
   made.add_interface("bond0", "", {{"bonding/slaves", "eth0 eth1"}});
-  made.add_interface("eth2", "pci0000:10/0000:10:03.0/0000:13:00.0");
+  made.add_interface("eth2", "pcifff0:10/fff0:10:03.0/fff0:13:00.0");
   made.add_interface("eth2.100", "");
   made.stack("eth2.100", "eth2");
   made.add_interface("br0", "");
@@ -221,6 +221,39 @@ TEST(Drivers, TellMigInstancesAndNames) {
   EXPECT_EQ(split.model, "NVIDIA H100 80GB HBM3");
   EXPECT_THAT(split.uuids, ElementsAre("", "", ""));
   EXPECT_THAT(facts.at({0, 0x12, 0, 0}).uuids, ElementsAre(""));
+}
+
+TEST(Drivers, TellOfDevicesOnABusThatIsHidden) {
+  MadeSysfs made;
+  made.write("proc/driver/nvidia/gpus/0001:11:00.0/information",
+             "Model: \t\t NVIDIA H200\nGPU UUID: \t GPU-01234567-89ab-cdef-0123-456789abcdef\n"
+             "Device Minor: \t 0");
+  made.write("proc/driver/nvidia/gpus/0001:12:00.0/information", "Device Minor: \t 1");
+  made.write("proc/driver/nvidia/capabilities/gpu1/mig/gi1/ci0/access", "x");
+  made.write("proc/driver/nvidia/capabilities/gpu1/mig/gi2/ci0/access", "x");
+  std::ifstream file(std::string(BERTH_FIXTURES) + "/two-sockets-4-gpus.xml");
+  std::stringstream text;
+  text << file.rdbuf();
+  model::Node const node =
+      topo::convert(topo::Topology(text.str()), topo::LiveSource{made.root(), std::nullopt});
+  ASSERT_EQ(node.devices.size(), 7U);
+  auto const& device = node.devices[4];
+  EXPECT_EQ(device.bus_id, "0001:11:00.0");
+  EXPECT_EQ(device.vendor, "10de");
+  EXPECT_EQ(device.model, "NVIDIA H200");
+  EXPECT_EQ(device.uuid, "GPU-01234567-89ab-cdef-0123-456789abcdef");
+  EXPECT_EQ(device.numa, -1);
+  EXPECT_EQ(node.devices[5].partition, 0);
+  EXPECT_EQ(node.devices[6].partition, 1);
+  EXPECT_EQ(node.devices[6].bus_id, "0001:12:00.0");
+}
+
+TEST(Interfaces, ReachNobodyByLoopback) {
+  auto const reach = sys::interface_reach();
+  auto const loopback = reach.find("lo");
+  if (loopback != reach.end()) {
+    EXPECT_EQ(loopback->second, Reach::none);
+  }
 }
 
 TEST(Drivers, TellPartitionsOfOneAmdDevice) {
