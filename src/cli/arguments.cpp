@@ -18,7 +18,7 @@
 namespace berth::cli {
 namespace {
 
-constexpr int most_ranks = 1 << 20;
+constexpr int most_ranks = 1 << 16;
 constexpr int most_hosts = 100000;
 constexpr int most_rounds = 1000000;
 constexpr std::size_t most_sizes = 10000;
@@ -28,7 +28,9 @@ struct Words {
   std::map<std::string, std::string> values;  ///< by option as help names it
   std::vector<std::string> topologies;
   std::string collective;
+  std::map<std::string, bool> flags;  ///< options without a value that were given
 
+  [[nodiscard]] bool has(std::string const& option) const { return flags.at(option); }
   [[nodiscard]] std::string const* find(std::string const& option) const {
     auto const found = values.find(option);
     return found == values.end() || found->second.empty() ? nullptr : &found->second;
@@ -60,6 +62,9 @@ void add_verbs(CLI::App& app, Words& words) {
   add(*map, words, "--ranks-per-node");
   add(*map, words, "--nodes");
   add(*map, words, "--smt");
+  add(*map, words, "--svg");
+  for (char const* const flag : {"--fill", "--respect", "--rebind"})
+    map->add_flag(flag, words.flags[flag]);
   add(*verify, words, "--sizes");
   add(*verify, words, "--rounds");
   bench->add_option("COLLECTIVE", words.collective);
@@ -120,6 +125,17 @@ void read_map(Words const& words, MapArguments& map) {
   if (auto const* text = words.find("--nodes"))
     map.nodes = integer("--nodes", *text, 1, most_hosts);
   if (auto const* text = words.find("--smt")) map.smt = on_off("--smt", *text);
+  if (auto const* text = words.find("--svg")) map.svg = *text;
+  if (words.has("--fill")) map.fill = true;
+  if (words.has("--respect") && words.has("--rebind"))
+    base::fail(Errc::invalid_argument, "--respect and --rebind exclude each other: give one");
+  if (words.has("--respect")) map.binding = Binding::respect;
+  if (words.has("--rebind")) map.binding = Binding::rebind;
+  if (map.binding && map.is_imagined())
+    base::fail(Errc::invalid_argument,
+               fmt::format("--{}: no rank runs that a launcher has bound; leave --topology, --nodes "
+                           "and --ranks-per-node away",
+                           base::name(*map.binding)));
 }
 
 void read_verify(Words const& words, VerifyOptions& verify) {

@@ -22,10 +22,13 @@ struct MapArguments {
   std::vector<std::string> topologies;  ///< lstopo XML files, one host each
   std::optional<int> ranks_per_node;    ///< absent: one per device, at least one
   int nodes = 1;                        ///< every topology stands for so many hosts
-  bool smt = true;                      ///< ranks get all hardware threads of their cores
+  std::optional<bool> smt;              ///< ranks get all hardware threads of their cores
+  std::optional<bool> fill;             ///< cores far from any device are dealt out too
+  std::optional<Binding> binding;       ///< what to do about the launcher's binding
+  std::string svg;                      ///< --svg: a path; empty: not given
   /// The plan is for a machine that is described, not for the ranks that run here.
   [[nodiscard]] bool is_imagined() const {
-    return !topologies.empty() || ranks_per_node || nodes > 1 || !smt;
+    return !topologies.empty() || ranks_per_node || nodes > 1;
   }
 };
 

@@ -94,6 +94,7 @@ class Run {
     if (output_.speaks()) {
       check_writable("--json", arguments.json);
       check_writable("--csv", arguments.csv);
+      check_writable("--svg", arguments.map.svg);
     }
     if (arguments.verb == Verb::info) {
       check_environment(environment_);
@@ -101,7 +102,7 @@ class Run {
     }
     if (arguments.verb == Verb::map && arguments.map.is_imagined()) {
       check_environment(environment_);
-      return map_imagined(arguments.map, output_);
+      return map_imagined(arguments.map, environment_, output_);
     }
     return with_job(arguments);
   }
@@ -109,7 +110,7 @@ class Run {
   int with_job(Arguments const& arguments) {
     is_job_ = true;
     Job job(arguments, environment_, step_, std::move(seams_), output_);
-    if (arguments.verb == Verb::map) return map_live(job, output_);
+    if (arguments.verb == Verb::map) return map_live(job, arguments.map, output_);
     if (arguments.verb == Verb::verify) return verify(job, arguments.verify, output_);
     return bench(job, arguments, output_);
   }

@@ -48,21 +48,26 @@ options:
 }
 
 std::string_view map_help() {
-  return R"(usage: berth map [options]          mpirun -np N berth map [--json FILE]
+  return R"(usage: berth map [options]          mpirun -np N berth map [options]
 
-Where every rank sits and why. Under mpirun: the places of the ranks that run. With any option
-that describes a machine: the plan for it, without MPI.
+Where every rank sits and why. Under mpirun: the places of the ranks that run, and what the
+launcher's own binding costs beside them. With an option that describes machines: the plan for
+them, without MPI.
 
 examples:
   mpirun -np 4 berth map
   berth map --topology dgx-h100.xml --ranks-per-node 8
-  berth map --topology node.xml --nodes 2 --smt off --json plan.json
+  berth map --topology cpu.xml gpu.xml --nodes 64 --json plan.json --svg plan.svg
 
 options:
-  --topology FILE...   machines from lstopo XML files, one host each
+  --topology FILE...   machines from lstopo or NCCL XML files, one host each
   --ranks-per-node N   ranks on every host; otherwise one per device, at least one
   --nodes K            every topology stands for K hosts (1)
   --smt on|off         whether a rank gets all hardware threads of its cores (on)
+  --fill               deals the cores of NUMA nodes without a device out too
+  --respect, --rebind  never leave the launcher's binding, or always replace it; otherwise one that
+                       was asked for is kept where it touches the device's NUMA node
+  --svg FILE           the machines as a picture
   --json FILE          the result as one JSON document; - is stdout
   -h, --help           this text
 )";

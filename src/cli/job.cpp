@@ -38,6 +38,9 @@ Options options_of(Arguments const& arguments, base::Environment const& environm
   Options options;
   options.backend = arguments.backend;
   options.on_lost = OnLost::exit;
+  options.binding = arguments.map.binding;
+  options.smt = arguments.map.smt;
+  options.fill = arguments.map.fill;
   options.init_deadline = arguments.deadline;
   options.op_deadline = arguments.deadline;
   // A tool that is to give a verdict does not wait for ever.

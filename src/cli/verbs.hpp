@@ -13,9 +13,10 @@ namespace berth::cli {
 /// Local.
 int info(base::Environment const& environment, Output& output);
 /// Local: the plan for machines that are described.
-int map_imagined(MapArguments const& arguments, Output& output);
+int map_imagined(MapArguments const& arguments, base::Environment const& environment,
+                 Output& output);
 /// Collective: the places of the ranks that run.
-int map_live(Job& job, Output& output);
+int map_live(Job& job, MapArguments const& arguments, Output& output);
 /// Collective.
 int verify(Job& job, VerifyOptions const& options, Output& output);
 /// Collective.

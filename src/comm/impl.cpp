@@ -11,7 +11,6 @@
 #include <comm/impl.hpp>
 #include <comm/state.hpp>
 #include <mpi/value.hpp>
-#include <place/place.hpp>
 
 namespace berth {
 
@@ -96,18 +95,16 @@ coll::Backend& Communicator::Impl::reference() {
   return *state_->reference;
 }
 
-std::vector<Placement> Communicator::Impl::gather_placements() {
-  // Fixed-size texts: plans are for people, not for the data path.
-  mpi::ShortText const own(place::encode(state_->placement));
-  std::vector<mpi::ShortText> all(static_cast<std::size_t>(size()));
-  state_->mpi.all_gather(&own, sizeof own, all.data(), *state_->watch);
-  std::vector<Placement> placements;
-  for (mpi::ShortText const& text : all) {
-    Placement placement = place::decode(text.text());
-    placement.host = state_->roster.host_of_rank[static_cast<std::size_t>(placements.size())];
-    placements.push_back(std::move(placement));
-  }
-  return placements;
+std::optional<model::Node> const& Communicator::Impl::node() const {
+  return state_->node;
+}
+std::optional<double> Communicator::Impl::launcher_cost() const {
+  return state_->launcher_cost;
+}
+
+std::vector<std::string> Communicator::Impl::gather(std::string const& own) {
+  constexpr int tag = 131;
+  return mpi::gather_texts(state_->mpi, own, 0, tag, *state_->watch);
 }
 
 void Communicator::Impl::all_reduce(coll::Backend& on, void const* in, void* out, std::size_t count,

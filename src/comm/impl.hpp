@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include <coll/backend.hpp>
 #include <comm/seams.hpp>
 #include <ledger/watch.hpp>
+#include <model/node.hpp>
 #include <mpi/comm.hpp>
 
 namespace berth {
@@ -32,8 +34,14 @@ class Communicator::Impl {
   /// Index into host_names() by rank.
   [[nodiscard]] std::vector<int> const& host_of_rank() const;
   [[nodiscard]] Placement const& placement() const;
-  /// Placements of all ranks, by rank. Collective, bounded. @throws Error lost, timeout, mpi
-  [[nodiscard]] std::vector<Placement> gather_placements();
+  /// This host's machine, known to its first rank; absent elsewhere.
+  [[nodiscard]] std::optional<model::Node> const& node() const;
+  /// What the launcher's own binding costs this host, known to its first rank; absent elsewhere and
+  /// when nobody was bound.
+  [[nodiscard]] std::optional<double> launcher_cost() const;
+  /// Texts of all ranks at rank 0, by rank; empty elsewhere. Collective, bounded.
+  /// @throws Error lost, timeout, mpi
+  [[nodiscard]] std::vector<std::string> gather(std::string const& own);
   [[nodiscard]] std::vector<PhaseTime> const& phases() const;
   [[nodiscard]] Backend backend_kind() const;
   /// How this host shares memory: "memfd", "shm_open", "private", "none".

@@ -63,6 +63,7 @@ struct LocalPlan {
   std::vector<std::string> placements;  ///< encoded, by local rank
   std::string allowed;                  ///< PUs of the host that may be used
   std::optional<double> launcher_cost;  ///< what the launcher's own binding costs the host
+  model::Node node;                     ///< the machine
 };
 
 /// The devices that the variable of this machine's vendor lets a rank use.
@@ -122,6 +123,7 @@ LocalPlan plan_host(std::vector<int> const& members, std::vector<std::string> co
   }
   result.allowed = sys::format_cpulist(node.allowed);
   result.launcher_cost = plan.launcher_cost;
+  result.node = std::move(node);
   return result;
 }
 
@@ -143,8 +145,7 @@ LocalPlan plan_as_first(mpi::Comm const& mpi, ledger::LocalGroup const& group,
                         std::string const& host, base::Patience& patience) {
   std::vector<std::string> requests{own};
   for (std::size_t i = 1; i < group.ranks.size(); ++i) {
-    requests.push_back(
-        mpi::receive_value<mpi::ShortText>(mpi, group.ranks[i], request_tag, patience).text());
+    requests.push_back(mpi::receive_text(mpi, group.ranks[i], request_tag, patience));
   }
   LocalPlan planned;
   std::exception_ptr failure;
@@ -155,7 +156,7 @@ LocalPlan plan_as_first(mpi::Comm const& mpi, ledger::LocalGroup const& group,
   }
   for (std::size_t i = 1; i < group.ranks.size(); ++i) {
     std::string const answer = failure ? std::string() : answer_of(planned, i);
-    mpi::send_value(mpi, mpi::ShortText(answer), group.ranks[i], placement_tag, patience);
+    mpi::send_text(mpi, answer, group.ranks[i], placement_tag, patience);
   }
   if (failure) std::rethrow_exception(failure);
   return planned;
@@ -172,11 +173,12 @@ std::string Communicator::Impl::State::plan() {
   std::string answer;
   if (group.self == 0) {
     LocalPlan const planned = plan_as_first(mpi, group, own, settings, host_of(mpi.rank()), *watch);
-    launcher_cost = planned.launcher_cost;
     answer = answer_of(planned, 0);
+    launcher_cost = planned.launcher_cost;
+    node = std::move(planned.node);
   } else {
-    mpi::send_value(mpi, mpi::ShortText(own), group.ranks[0], request_tag, *watch);
-    answer = mpi::receive_value<mpi::ShortText>(mpi, group.ranks[0], placement_tag, *watch).text();
+    mpi::send_text(mpi, own, group.ranks[0], request_tag, *watch);
+    answer = mpi::receive_text(mpi, group.ranks[0], placement_tag, *watch);
   }
   std::size_t const cut = answer.find('\n');
   if (cut == std::string::npos) return {};  // the first rank has the reason, which is agreed next

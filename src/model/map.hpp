@@ -40,6 +40,8 @@ struct MapHost {
 /// The plan of a job.
 struct MapReport {
   double cost = 0;  ///< sum over the ranks, weighted hops
+  /// The same for the places that the launcher gave; absent: it bound nobody, or no rank runs.
+  std::optional<double> launcher_cost;
   std::vector<MapHost> hosts;
 };
 

@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <array>
-#include <cstring>
+#include <cstddef>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include <base/error.hpp>
 #include <base/patience.hpp>
@@ -37,16 +37,16 @@ Value receive_value(Comm const& comm, int from, int tag, base::Patience& patienc
   return value;
 }
 
-/// A text of at most 16383 bytes as a plain value.
-struct ShortText {
-  std::array<char, 16384> bytes;
-  explicit ShortText(std::string const& text = {}) : bytes{} {
-    if (text.size() >= bytes.size()) {
-      base::fail(Errc::internal, "a text of 16 KiB or more between ranks");
-    }
-    std::memcpy(bytes.data(), text.data(), text.size());
-  }
-  [[nodiscard]] std::string text() const { return bytes.data(); }
-};
+/// Sends a text of any length up to `longest_text`: its length, then its bytes. Blocking until
+/// delivered. @throws Error mpi, lost, timeout, internal (too long)
+void send_text(Comm const& comm, std::string const& text, int to, int tag,
+               base::Patience& patience);
+/// Blocking until arrived. @throws Error mpi, lost, timeout
+std::string receive_text(Comm const& comm, int from, int tag, base::Patience& patience);
+/// Every rank's text at `root`, by rank; empty elsewhere. Collective, bounded. @throws as above
+std::vector<std::string> gather_texts(Comm const& comm, std::string const& own, int root, int tag,
+                                      base::Patience& patience);
+
+inline constexpr std::size_t longest_text = std::size_t{64} << 20U;
 
 }  // namespace berth::mpi

@@ -99,13 +99,16 @@ std::string verdict(MapReport const& report, std::size_t compromises) {
       has_nic = has_nic || !rank.placement.nics.empty();
     }
   }
+  std::string cost = fmt::format("cost {:.10g}", report.cost);
+  if (report.launcher_cost)
+    cost += fmt::format("; the launcher's own binding: {:.10g}", *report.launcher_cost);
   if (compromises > 0)
-    return fmt::format("good: {} of {} without a compromise (cost {:.10g})\n", ranks - compromises,
-                       counted(static_cast<long long>(ranks), "rank"), report.cost);
+    return fmt::format("good: {} of {} without a compromise ({})\n", ranks - compromises,
+                       counted(static_cast<long long>(ranks), "rank"), cost);
   std::string_view const what = has_device && has_nic ? "beside its device and nearest NIC"
                                 : has_device          ? "beside its device"
                                                       : "on cores and memory of its own";
-  return fmt::format("good: every rank {} (cost {:.10g})\n", what, report.cost);
+  return fmt::format("good: every rank {} ({})\n", what, cost);
 }
 
 }  // namespace
