@@ -1,7 +1,6 @@
 // SPDX-FileCopyrightText: The Berth contributors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <deque>
 #include <limits>
 
 #include <place/flow.hpp>
@@ -30,27 +29,27 @@ long long Flow::cost_of(std::size_t index) const {
 
 // Shortest path with a queue: costs that run back are negative, and the networks are small.
 bool Flow::find_path(int source, int sink) {
-  std::vector<long long> distance(out_.size(), unreached);
-  std::vector<bool> waiting(out_.size(), false);
-  came_by_.assign(out_.size(), 0);
-  std::deque<int> queue{source};
-  distance[static_cast<std::size_t>(source)] = 0;
-  while (!queue.empty()) {
-    auto const at = static_cast<std::size_t>(queue.front());
-    queue.pop_front();
-    waiting[at] = false;
+  distance_.assign(out_.size(), unreached);
+  waiting_.assign(out_.size(), false);
+  came_by_.resize(out_.size());
+  queue_.assign(1, source);
+  distance_[static_cast<std::size_t>(source)] = 0;
+  while (!queue_.empty()) {
+    auto const at = static_cast<std::size_t>(queue_.front());
+    queue_.pop_front();
+    waiting_[at] = false;
     for (std::size_t const index : out_[at]) {
       if (edges_[index].left <= 0) continue;
       auto const to = static_cast<std::size_t>(edges_[index].to);
-      long long const reached = distance[at] + cost_of(index);
-      if (reached >= distance[to]) continue;
-      distance[to] = reached;
+      long long const reached = distance_[at] + cost_of(index);
+      if (reached >= distance_[to]) continue;
+      distance_[to] = reached;
       came_by_[to] = index;
-      if (!waiting[to]) queue.push_back(edges_[index].to);
-      waiting[to] = true;
+      if (!waiting_[to]) queue_.push_back(edges_[index].to);
+      waiting_[to] = true;
     }
   }
-  return distance[static_cast<std::size_t>(sink)] != unreached;
+  return distance_[static_cast<std::size_t>(sink)] != unreached;
 }
 
 // Sends along the path found; one unit where the next would cost more.

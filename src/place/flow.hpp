@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <deque>
 #include <vector>
 
 namespace berth::place {
@@ -39,7 +40,11 @@ class Flow {
 
   std::vector<Edge> edges_;  ///< edge 2k and its twin 2k + 1
   std::vector<std::vector<std::size_t>> out_;
+  // Of the search, kept so that not every unit allocates them again.
   std::vector<std::size_t> came_by_;
+  std::vector<long long> distance_;
+  std::vector<bool> waiting_;
+  std::deque<int> queue_;
 };
 
 }  // namespace berth::place

@@ -27,6 +27,7 @@ model::PuSet without(model::PuSet const& a, model::PuSet const& b) {
 }
 
 bool is_within(model::PuSet const& part, model::PuSet const& whole) {
+  if (part.size() > whole.size()) return false;
   return std::includes(whole.begin(), whole.end(), part.begin(), part.end());
 }
 

@@ -15,7 +15,7 @@ struct BusId {
   unsigned bus = 0;
   unsigned device = 0;
   unsigned function = 0;
-  auto operator<=>(BusId const&) const = default;
+  auto operator<=>(BusId const&) const = default;  // NOLINT(modernize-use-nullptr): its own zero
 };
 
 /// "0000:1b:00.0", also with a domain of up to 8 digits as NVML writes it and in capitals; absent

@@ -104,10 +104,9 @@ Locality locality_of_folder(std::string const& device, model::Node const& node) 
 }
 
 std::optional<BusId> bus_id_on_path(std::vector<std::string> const& path) {
-  for (auto part = path.rbegin(); part != path.rend(); ++part) {
-    if (auto const id = parse_bus_id(*part)) return id;
-  }
-  return {};
+  auto const last = std::find_if(path.rbegin(), path.rend(),
+                                 [](auto const& part) { return parse_bus_id(part).has_value(); });
+  return last != path.rend() ? parse_bus_id(*last) : std::nullopt;
 }
 
 }  // namespace berth::topo

@@ -44,7 +44,7 @@ std::vector<PortFacts> read_ports(std::string const& folder) {
   for (std::string const& name : sys::list_folder(folder)) {
     auto const number = base::parse_integer(name, 1, 255);
     if (!number) continue;
-    std::string const port = folder + "/" + name;
+    std::string const port = fmt::format("{}/{}", folder, name);
     PortFacts one;
     one.number = static_cast<int>(*number);
     std::string const state = sys::read_small_file(port + "/state", 64);
@@ -140,7 +140,7 @@ std::vector<NicFacts> live_nics(hwloc_topology_t topology, std::string const& ro
   }
   for (std::string const& name : sys::list_folder(root + "/sys/class/net")) {
     // bonding_masters is a file among the folders.
-    if (!sys::exists(root + "/sys/class/net/" + name + "/operstate")) continue;
+    if (!sys::exists(fmt::format("{}/sys/class/net/{}/operstate", root, name))) continue;
     NicFacts one = read_interface(topology, root, name, node);
     if (reach) {
       auto const known = reach->find(name);

@@ -38,7 +38,7 @@ std::size_t mig_instances(std::string const& driver, std::string const& minor) {
   std::string const mig = fmt::format("{}/capabilities/gpu{}/mig", driver, minor);
   std::size_t count = 0;
   for (std::string const& name : sys::list_folder(mig)) {
-    if (name.rfind("gi", 0) == 0) count += entries(mig + "/" + name, "ci");
+    if (name.rfind("gi", 0) == 0) count += entries(fmt::format("{}/{}", mig, name), "ci");
   }
   return count;
 }
@@ -48,7 +48,8 @@ void read_nvidia(std::string const& root, std::map<BusId, DriverFacts>& facts) {
   for (std::string const& name : sys::list_folder(driver + "/gpus")) {
     auto const id = parse_bus_id(name);
     if (!id) continue;
-    std::string const text = sys::read_small_file(driver + "/gpus/" + name + "/information", 4096);
+    std::string const text =
+        sys::read_small_file(fmt::format("{}/gpus/{}/information", driver, name), 4096);
     DriverFacts one;
     one.vendor = 0x10de;
     one.model = value_of(text, "Model");
@@ -71,7 +72,8 @@ void read_amd(std::string const& root, std::map<BusId, DriverFacts>& facts) {
     return a.size() < b.size();  // numbers
   });
   for (std::string const& name : names) {
-    std::string const text = sys::read_small_file(nodes + "/" + name + "/properties", 8192);
+    std::string const text =
+        sys::read_small_file(fmt::format("{}/{}/properties", nodes, name), 8192);
     auto const number = [&](char const* key, long long most) {
       return base::parse_integer(value_of(text, key), 0, most);
     };

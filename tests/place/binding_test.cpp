@@ -182,6 +182,34 @@ TEST(LauncherBinding, ToHalvesOfACoreIsSharedAndSaysSo) {
   EXPECT_THAT(result.placements[0].flags, ElementsAre("cpu-shared", "kept-launcher-binding"));
 }
 
+// "0-3 rebound; 6-7 kept-launcher-binding": what the table of docs/placement.md says.
+std::string outcome(std::vector<model::LocalRank> const& ranks,
+                    Binding binding = Binding::automatic) {
+  std::string text;
+  for (auto const& placement : plan(two_devices(), ranks, binding).placements) {
+    if (!text.empty()) text += "; ";
+    text += placement.device == "0000:10:00.0" ? "device 0, " : "device 1, ";
+    text += placement.cpus;
+    for (auto const& flag : placement.flags) text += " " + flag;
+  }
+  return text;
+}
+
+TEST(BindingPolicy, DoesWhatTheTableInTheDocumentationSays) {
+  EXPECT_EQ(outcome({{0, {}}, {1, {}}}), "device 0, 0-3; device 1, 4-7");
+  EXPECT_EQ(outcome({{0, {0}}, {1, {1}}}), "device 0, 0-3 rebound; device 1, 4-7 rebound");
+  EXPECT_EQ(outcome({{0, {4, 5}}, {1, {1, 2, 3}}}),
+            "device 1, 4-5 kept-launcher-binding; device 0, 1-3 kept-launcher-binding");
+  std::vector<model::LocalRank> const same_side{{0, {4, 5}}, {1, {6, 7}}};
+  EXPECT_EQ(outcome(same_side), "device 0, 0-3 rebound; device 1, 6-7 kept-launcher-binding");
+  EXPECT_EQ(outcome(same_side, Binding::respect),
+            "device 0, 4-5 remote-cores kept-launcher-binding; "
+            "device 1, 6-7 kept-launcher-binding");
+  EXPECT_EQ(outcome(same_side, Binding::rebind), "device 0, 0-3 rebound; device 1, 4-7 rebound");
+  EXPECT_EQ(outcome({{0, {0, 1}}, {1, {0, 1}}}),
+            "device 0, 0 kept-launcher-binding; device 1, 1 remote-cores kept-launcher-binding");
+}
+
 TEST(LauncherCost, IsAbsentWhenNobodyIsBound) {
   model::Node const node = test::dgx();
   EXPECT_FALSE(plan(node, test::ranks(node, 8)).launcher_cost.has_value());
