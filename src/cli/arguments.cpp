@@ -132,10 +132,11 @@ void read_map(Words const& words, MapArguments& map) {
   if (words.has("--respect")) map.binding = Binding::respect;
   if (words.has("--rebind")) map.binding = Binding::rebind;
   if (map.binding && map.is_imagined())
-    base::fail(Errc::invalid_argument,
-               fmt::format("--{}: no rank runs that a launcher has bound; leave --topology, --nodes "
-                           "and --ranks-per-node away",
-                           base::name(*map.binding)));
+    base::fail(
+        Errc::invalid_argument,
+        fmt::format("--{}: no rank runs that a launcher has bound; leave --topology, --nodes "
+                    "and --ranks-per-node away",
+                    base::name(*map.binding)));
 }
 
 void read_verify(Words const& words, VerifyOptions& verify) {

@@ -1,6 +1,8 @@
 // SPDX-FileCopyrightText: The Berth contributors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -57,6 +59,9 @@ std::vector<model::LocalRank> ranks_on(model::Node const& node, MapArguments con
   return ranks;
 }
 
+/// Costs travel as whole numbers, which read the same in any locale.
+constexpr double cost_unit = 1000;
+
 /// What the first rank of a host says of it.
 struct HostWord {
   std::optional<double> launcher_cost;
@@ -66,18 +71,22 @@ struct HostWord {
 std::string encode(Communicator::Impl const& impl) {
   std::string const place = place::encode(impl.placement());
   if (!impl.node()) return place;
-  std::string const cost =
-      impl.launcher_cost() ? fmt::format("{}", *impl.launcher_cost()) : std::string();
+  std::string const cost = impl.launcher_cost()
+                               ? fmt::format("{}", std::llround(*impl.launcher_cost() * cost_unit))
+                               : std::string();
   return fmt::format("{}\n{}\n", place, cost) + topo::encode_node(*impl.node());
 }
 
 HostWord decode(std::string const& text) {
   std::size_t const first = text.find('\n');
   std::size_t const second = first == std::string::npos ? first : text.find('\n', first + 1);
-  if (second == std::string::npos) base::fail(Errc::internal, "a host's first rank sent no machine");
+  if (second == std::string::npos)
+    base::fail(Errc::internal, "a host's first rank sent no machine");
   HostWord word;
   std::string const cost = text.substr(first + 1, second - first - 1);
-  if (!cost.empty()) word.launcher_cost = base::parse_real(cost);
+  constexpr long long most = std::numeric_limits<long long>::max();
+  if (auto const units = base::parse_integer(cost, 0, most))
+    word.launcher_cost = static_cast<double>(*units) / cost_unit;
   word.node = topo::decode_node(std::string_view(text).substr(second + 1));
   return word;
 }
@@ -106,8 +115,7 @@ Map collect(Communicator::Impl const& impl, std::vector<std::string> const& word
     launcher_cost += word.launcher_cost.value_or(0);
     nodes.push_back(std::move(word.node));
     map.report.hosts.push_back(host_of(impl.host_names()[host], nodes.back(), placements[host]));
-    map.pictures.push_back(
-        {impl.host_names()[host], &nodes.back(), map.report.hosts.back().ranks});
+    map.pictures.push_back({impl.host_names()[host], &nodes.back(), map.report.hosts.back().ranks});
   }
   if (all_bound) map.report.launcher_cost = launcher_cost;
   return map;

@@ -46,8 +46,9 @@ struct Communicator::Impl::State {
   std::vector<int> sharing_of_rank;  ///< number of each rank's sharing group
   model::PuSet allowed;              ///< PUs this host's ranks may use
   Placement placement;
-  std::optional<model::Node> node;      ///< this host's machine, at its first rank
-  std::optional<double> launcher_cost;  ///< of the host, at its first rank; absent: nobody was bound
+  std::optional<model::Node> node;  ///< this host's machine, at its first rank
+  std::optional<double>
+      launcher_cost;  ///< of the host, at its first rank; absent: nobody was bound
   ledger::Shared data_memory;
   std::unique_ptr<cpu::Lane> lane;
   std::unique_ptr<coll::Backend> backend;

@@ -68,6 +68,44 @@ std::string host_head(MapHost const& host) {
   return hanging(host.name + ": ", what);
 }
 
+/// Same machine, same places: only the numbers of host and ranks differ.
+bool are_alike(MapHost const& a, MapHost const& b) {
+  if (a.topology != b.topology || a.summary != b.summary) return false;
+  return std::equal(a.ranks.begin(), a.ranks.end(), b.ranks.begin(), b.ranks.end(),
+                    [](MapRank const& x, MapRank const& y) {
+                      Placement const& p = x.placement;
+                      Placement const& q = y.placement;
+                      return p.device == q.device && p.partition == q.partition &&
+                             p.cpus == q.cpus && p.memory_nodes == q.memory_nodes &&
+                             p.nics == q.nics && p.flags == q.flags;
+                    });
+}
+
+/// "node1 to node63: as node0, ranks 8 to 511", for hosts [first, last].
+std::string alike_line(MapReport const& report, std::size_t of, std::size_t first,
+                       std::size_t last) {
+  MapHost const& from = report.hosts[first];
+  MapHost const& to = report.hosts[last];
+  std::string const names = first == last ? from.name : fmt::format("{} to {}", from.name, to.name);
+  if (from.ranks.empty()) return fmt::format("{}: as {}\n\n", names, report.hosts[of].name);
+  return fmt::format("{}: as {}, ranks {} to {}\n\n", names, report.hosts[of].name,
+                     from.ranks.front().rank, to.ranks.back().rank);
+}
+
+/// A table for each host, and a line for those that are like the one before.
+std::string host_tables(MapReport const& report) {
+  std::string text;
+  for (std::size_t i = 0; i < report.hosts.size(); ++i) {
+    text += host_head(report.hosts[i]) + "\n" + host_table(report.hosts[i]) + "\n";
+    std::size_t last = i;
+    while (last + 1 < report.hosts.size() && are_alike(report.hosts[i], report.hosts[last + 1]))
+      ++last;
+    if (last > i) text += alike_line(report, i, i + 1, last);
+    i = last;
+  }
+  return text;
+}
+
 std::vector<MapRank const*> compromised(MapReport const& report) {
   std::vector<MapRank const*> ranks;
   for (MapHost const& host : report.hosts)
@@ -114,10 +152,7 @@ std::string verdict(MapReport const& report, std::size_t compromises) {
 }  // namespace
 
 std::string map_text(MapReport const& report) {
-  std::string text;
-  for (MapHost const& host : report.hosts) {
-    text += host_head(host) + "\n" + host_table(host) + "\n";
-  }
+  std::string text = host_tables(report);
   std::vector<MapRank const*> const ranks = compromised(report);
   text += compromise_lines(ranks);
   return text + verdict(report, ranks.size());

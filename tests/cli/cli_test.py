@@ -104,6 +104,12 @@ BAD_INPUT = [
     (["map", "--topology", "@broken"], {}, "broken.xml"),
     (["map", "--topology", "@good", "--ranks-per-node", "0"], {}, "--ranks-per-node 0"),
     (["map", "--topology", "@good", "--nodes", "-1"], {}, "--nodes"),
+    (["map", "--topology", "@good", "--ranks-per-node", "1000000000"], {}, "--ranks-per-node"),
+    (["map", "--topology", "@good", "--respect"], {}, "--respect"),
+    (["map", "--respect", "--rebind"], {}, "--respect and --rebind exclude each other"),
+    (["map", "--topology", "@good", "--svg", "/nowhere/x.svg"], {}, "--svg /nowhere/x.svg"),
+    (["map", "--topology", "@good"], {"BERTH_BINDING": "maybe"}, "BERTH_BINDING=maybe"),
+    (["map", "--topology", "@good"], {"BERTH_SMT": "2"}, "BERTH_SMT=2"),
     (["map", "--topology", "@good", "--smt", "maybe"], {}, "--smt maybe: not one of on, off"),
     (["info"], {"BERTH_BACKEN": "cpu"}, "did you mean BERTH_BACKEND?"),
     (["info"], {"BERTH_BACKEND": "gpu"}, "BERTH_BACKEND=gpu"),
@@ -268,6 +274,18 @@ class Map(Scratch):
         self.assertEqual(first["memory_nodes"], [0])
         self.assertIsNone(first["device"])
         self.assertTrue(first["reason"])
+
+    def test_says_once_what_equal_hosts_have_in_common(self):
+        outcome = berth("map", "--topology", self.good, "--ranks-per-node", "2", "--nodes", "1250")
+        self.assertEqual(outcome.code, 0, outcome)
+        self.assertIn("node1 to node1249: as node0, ranks 2 to 2499", outcome.out)
+        self.assertLess(len(outcome.out.splitlines()), 20)
+
+    def test_draws_a_picture(self):
+        outcome = berth("map", "--topology", self.good, "--svg", self.path("map.svg"))
+        self.assertEqual(outcome.code, 0, outcome)
+        with open(self.path("map.svg"), encoding="utf-8") as file:
+            self.assertIn("<svg", file.read())
 
     def test_shows_the_ranks_that_run(self):
         document = json.loads(berth("map", "--json", "-", np=2).out)
