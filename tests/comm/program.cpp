@@ -3,12 +3,16 @@
 
 // Small programs as users write them, one per mode; program_test.py starts them and judges how they
 // end. `program MODE [ARGUMENT]`
+#include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <map>
 #include <memory>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <mpi.h>
@@ -144,6 +148,36 @@ int binds() {
   return 0;
 }
 
+/// A thread of the program's computes already: it is left where it is, or moved on request.
+int thread_runs() {
+  MPI_Init(nullptr, nullptr);
+  std::atomic<bool> stop{false};
+  std::vector<int> before;
+  std::vector<int> after;
+  std::thread computes([&] {
+    before = allowed();
+    while (!stop.load()) continue;
+    after = allowed();
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  berth::Communicator comm(MPI_COMM_WORLD);
+  stop.store(true);
+  computes.join();
+  auto const& flags = comm.placement().flags;
+  bool const flagged = std::find(flags.begin(), flags.end(), "threads-running") != flags.end();
+  if (argument == "moved") {
+    expect(!flagged, "nothing is left behind");
+    expect(after == allowed(), "the thread went with its rank");
+  } else {
+    expect(flagged, "the thread is reported");
+    expect(after == before, "the thread stays");
+  }
+  use(comm);
+  comm.close();
+  MPI_Finalize();
+  return 0;
+}
+
 int body_returns() {
   berth::Communicator comm(MPI_COMM_WORLD);
   use(comm);
@@ -230,6 +264,7 @@ int main(int argc, char** argv) {
       {"one-rank-dies", one_rank_dies},
       {"one-rank-missing", one_rank_missing},
       {"starts", starts},
+      {"thread-runs", thread_runs},
   };
   auto const mode = argc > 1 ? modes.find(argv[1]) : modes.end();
   if (mode == modes.end()) return 98;

@@ -119,6 +119,12 @@ def does_not_bind(how):
     return case
 
 
+def thread_moves():
+    """With BERTH_BINDING=rebind the program's threads go with their rank."""
+    code, _, err, report = program(2, "thread-runs", "moved", env={"BERTH_BINDING": "rebind"})
+    check(code == 0 and not err.strip(), f"exit code {code}", report)
+
+
 def returns(value):
     """run_main hands the body's value on."""
     def case():
@@ -224,6 +230,8 @@ def cases():
     yield "a communicator outlives MPI", outlives_mpi
     yield "a communicator after MPI_Finalize", after_finalize
     yield "binds to disjoint shares", binds
+    yield "a thread that computes stays", fine("thread-runs", 2)
+    yield "a thread that computes moves on request", thread_moves
     yield "does not bind when options say so", does_not_bind("options")
     yield "does not bind when the environment says so", does_not_bind("environment")
     for value in (0, 7):
