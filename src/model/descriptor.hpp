@@ -9,7 +9,17 @@
 namespace berth::model {
 
 /// Which collective an operation is.
-enum class Collective : std::uint8_t { none = 0, all_reduce = 1, broadcast = 2, barrier = 3 };
+enum class Collective : std::uint8_t {
+  none = 0,
+  all_reduce = 1,
+  broadcast = 2,
+  barrier = 3,
+  reduce = 4,
+  all_gather = 5,      ///< `count` elements of each rank
+  reduce_scatter = 6,  ///< `count` elements for each rank
+  all_to_all = 7,      ///< `count` elements for each pair of ranks
+  send_recv = 8        ///< a group of sends and receives; the count is this rank's own
+};
 
 /// What one operation is; equal on every rank in a right program. 32 bytes, plain data, lies in
 /// shared memory.
