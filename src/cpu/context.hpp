@@ -23,7 +23,7 @@ struct Context {
   coll::Tuning tuning;
   ledger::Ledger* ledger = nullptr;  ///< may be null; outlives the backend
   ledger::Watch* watch = nullptr;    ///< not null; outlives the backend
-  Lane* lane = nullptr;              ///< null when there is one host
+  Lane* lane = nullptr;              ///< null only when nothing is sent; outlives the backend
   kernel::Kernels const* kernels = nullptr;
 
   /// The rank with this index on the own host.

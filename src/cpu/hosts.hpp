@@ -3,28 +3,22 @@
 #pragma once
 
 #include <array>
-#include <memory>
 #include <vector>
 
 #include <berth/error.hpp>
+#include <cpu/arithmetic.hpp>
 #include <cpu/arrivals.hpp>
 #include <cpu/context.hpp>
-#include <cpu/lane.hpp>
+#include <cpu/mail.hpp>
 
 namespace berth::cpu {
 
 /// The way between hosts, as one rank sees it. Lane l joins the l-th ranks of all hosts; every lane
-/// works on its own part of the data. Every message starts with a header that says which operation
-/// it belongs to, and every receive has room for the longest message, so a rank of another host
-/// that does something else is found, and not an MPI error. When a host fails, it says so to the
-/// others in place of the message that they wait for.
-///
-/// Messages go from and into buffers of this object only; those that MPI still holds when a wait
-/// has thrown are leaked on purpose.
+/// works on its own part of the data. When a host fails, it says so to the others in place of the
+/// message that they wait for.
 class Hosts {
  public:
-  Hosts(Context const& context, Arrivals const& arrivals);
-  ~Hosts();
+  Hosts(Context const& context, Arrivals const& arrivals, Mail const& mail);
   Hosts(Hosts const&) = delete;
   Hosts& operator=(Hosts const&) = delete;
 
@@ -35,8 +29,9 @@ class Hosts {
 
   // All-reduce of a piece over the lane. Two pieces may be under way, in sets 0 and 1.
 
-  /// Where the caller puts this host's part before start() and finds the result after finish().
-  [[nodiscard]] std::byte* work(unsigned set) { return sets_[set].work.data() + header_bytes; }
+  /// Where the caller puts this host's part (wide, see Arithmetic) before start() and finds the
+  /// result, of the operation's own type, after finish().
+  [[nodiscard]] std::byte* work(unsigned set) { return sets_[set].work.payload(); }
   /// @param chunk number of the piece within the operation; the same on all hosts
   void start(unsigned set, std::size_t count, std::uint32_t chunk);
   void finish(unsigned set);
@@ -64,32 +59,14 @@ class Hosts {
   /// Tells the other hosts that this communicator has failed here. Does not wait.
   void tell_failure(Error const& error) const noexcept;
 
-  /// Bytes that one message can carry beside its header.
-  [[nodiscard]] std::size_t capacity() const { return capacity_; }
-
  private:
-  static constexpr std::size_t header_bytes = 64;
-  struct Header;
-  struct Transfer {
-    Lane::Ticket ticket = -1;
-    int peer = -1;
-    [[nodiscard]] bool is_open() const { return ticket >= 0; }
-  };
-  /// Memory that is given up instead of freed while transfers are open.
-  class Buffer {
-   public:
-    void allocate(std::size_t bytes) { bytes_ = std::make_unique<std::byte[]>(bytes); }
-    [[nodiscard]] std::byte* data() const { return bytes_.get(); }
-    void leak() { static_cast<void>(bytes_.release()); }
-
-   private:
-    std::unique_ptr<std::byte[]> bytes_;
-  };
+  using Buffer = Mail::Buffer;
+  using Transfer = Mail::Transfer;
   enum class Way { exchange, doubling, ring };
   struct Set {
-    Buffer work;                   ///< header and payload
-    Buffer send;                   ///< header and payload, for the ring
-    std::vector<Buffer> received;  ///< header and payload
+    Buffer work;
+    Buffer send;  ///< for the ring
+    std::vector<Buffer> received;
     std::vector<Transfer> sends;
     std::vector<Transfer> receives;
     std::size_t count = 0;
@@ -100,15 +77,12 @@ class Hosts {
   [[nodiscard]] int counterpart(int host) const {
     return context_.topology.rank(host, context_.local);
   }
-  [[nodiscard]] std::size_t element() const;
+  /// Bytes of an element that travels.
+  [[nodiscard]] std::size_t element() const { return arithmetic().wide_bytes(); }
   [[nodiscard]] Way way_for(std::size_t count) const;
-  Transfer send(std::byte* message, std::size_t bytes, int to, std::uint32_t chunk, int step);
-  Transfer receive(Buffer const& into, int from);
-  void complete(Transfer& transfer);
-  void complete_all(std::vector<Transfer>& transfers);
-  /// Compares the header of a received message. @throws Error mismatch
-  std::byte* payload(Buffer const& message, int from, std::uint32_t chunk, int step) const;
-  [[noreturn]] void report(Header const& header, int from) const;
+  [[nodiscard]] Arithmetic arithmetic() const {
+    return {*context_.kernels, arrivals_.operation(), context_.topology.size()};
+  }
   void reduce(void* out, void const* first, void const* second, std::size_t count) const;
 
   void start_exchange(Set& set);
@@ -122,14 +96,13 @@ class Hosts {
 
   Context const& context_;
   Arrivals const& arrivals_;
+  Mail const& mail_;
   int host_count_;
   int lanes_;
-  std::size_t capacity_;
   std::array<Set, 2> sets_;
   std::vector<void const*> sources_;
   int parent_ = -1;
   std::vector<int> children_;
-  int open_ = 0;  ///< transfers that have not completed
 };
 
 }  // namespace berth::cpu

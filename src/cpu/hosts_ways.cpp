@@ -23,11 +23,12 @@ void Hosts::start_exchange(Set& set) {
   std::size_t next = 0;
   for (int host = 0; host < host_count_; ++host) {
     if (host == context_.host) continue;
-    set.receives.push_back(receive(set.received[next++], counterpart(host)));
+    set.receives.push_back(mail_.receive(set.received[next++], counterpart(host)));
   }
+  mail_.seal(set.work, set.chunk, 0);
   for (int host = 0; host < host_count_; ++host) {
     if (host == context_.host) continue;
-    set.sends.push_back(send(set.work.data(), bytes, counterpart(host), set.chunk, 0));
+    set.sends.push_back(mail_.send(set.work, bytes, counterpart(host)));
   }
 }
 
@@ -36,31 +37,29 @@ void Hosts::finish_exchange(Set& set) {
   for (int host = 0; host < host_count_; ++host) {
     auto const index = static_cast<std::size_t>(host);
     if (host == context_.host) {
-      sources_[index] = set.work.data() + header_bytes;
+      sources_[index] = set.work.payload();
       continue;
     }
-    complete(set.receives[next]);
-    sources_[index] = payload(set.received[next], counterpart(host), set.chunk, 0);
+    mail_.complete(set.receives[next]);
+    sources_[index] = mail_.open(set.received[next], counterpart(host), set.chunk, 0);
     ++next;
   }
   set.receives.clear();
-  complete_all(set.sends);  // the result replaces what was sent
-  if (set.count == 0) return;
-  model::Descriptor const& operation = arrivals_.operation();
-  context_.kernels->reduce[static_cast<int>(operation.type)][static_cast<int>(operation.op)](
-      set.work.data() + header_bytes, sources_.data(), host_count_, set.count);
+  mail_.complete_all(set.sends);  // the result replaces what was sent
+  arithmetic().combine(set.work.payload(), sources_.data(), host_count_, set.count);
 }
 
 // Recursive doubling, for any number of hosts: the first hosts of an excess over a power of two
 // fold into their neighbours and get the result back.
 
 std::byte const* Hosts::swap(Set& set, int host, int step, int answer) {
-  Transfer in = receive(set.received[0], counterpart(host));
-  Transfer out = send(set.work.data(), set.count * element(), counterpart(host), set.chunk, step);
-  complete(in);
+  Transfer in = mail_.receive(set.received[0], counterpart(host));
+  mail_.seal(set.work, set.chunk, step);
+  Transfer out = mail_.send(set.work, set.count * element(), counterpart(host));
+  mail_.complete(in);
   // Looked at before the send is waited for: who does something else may never receive it.
-  std::byte const* const theirs = payload(set.received[0], counterpart(host), set.chunk, answer);
-  complete(out);
+  std::byte const* const theirs = mail_.open(set.received[0], counterpart(host), set.chunk, answer);
+  mail_.complete(out);
   return theirs;
 }
 
@@ -70,7 +69,7 @@ void Hosts::double_up(Set& set) {
   int const excess = host_count_ - power;
   int const self = context_.host;
   std::size_t const bytes = set.count * element();
-  std::byte* const own = set.work.data() + header_bytes;
+  std::byte* const own = set.work.payload();
   bool const is_folded = self < 2 * excess;
   if (is_folded && self % 2 == 0) {
     std::byte const* const result = swap(set, self + 1, 0, fold_back);
@@ -78,9 +77,9 @@ void Hosts::double_up(Set& set) {
     return;
   }
   if (is_folded) {
-    Transfer in = receive(set.received[0], counterpart(self - 1));
-    complete(in);
-    reduce(own, payload(set.received[0], counterpart(self - 1), set.chunk, 0), own, set.count);
+    Transfer in = mail_.receive(set.received[0], counterpart(self - 1));
+    mail_.complete(in);
+    reduce(own, mail_.open(set.received[0], counterpart(self - 1), set.chunk, 0), own, set.count);
   }
   int const index = is_folded ? self / 2 : self - excess;
   int step = 1;
@@ -95,8 +94,9 @@ void Hosts::double_up(Set& set) {
     }
   }
   if (is_folded) {
-    Transfer out = send(set.work.data(), bytes, counterpart(self - 1), set.chunk, fold_back);
-    complete(out);
+    mail_.seal(set.work, set.chunk, fold_back);
+    Transfer out = mail_.send(set.work, bytes, counterpart(self - 1));
+    mail_.complete(out);
   }
 }
 
@@ -116,10 +116,10 @@ void Hosts::start_step(Set& set, int step) {
   std::size_t const begin = part_begin(set, part) * element();
   std::size_t const bytes = part_begin(set, part + 1) * element() - begin;
   set.receives.push_back(
-      receive(set.received[0], counterpart((context_.host + last) % host_count_)));
-  std::memcpy(set.send.data() + header_bytes, set.work.data() + header_bytes + begin, bytes);
-  set.sends.push_back(send(set.send.data(), bytes, counterpart((context_.host + 1) % host_count_),
-                           set.chunk, step));
+      mail_.receive(set.received[0], counterpart((context_.host + last) % host_count_)));
+  std::memcpy(set.send.payload(), set.work.payload() + begin, bytes);
+  mail_.seal(set.send, set.chunk, step);
+  set.sends.push_back(mail_.send(set.send, bytes, counterpart((context_.host + 1) % host_count_)));
 }
 
 void Hosts::finish_step(Set& set, int step) {
@@ -129,16 +129,16 @@ void Hosts::finish_step(Set& set, int step) {
                                 : (context_.host - step - 1 + host_count_) % host_count_;
   std::size_t const begin = part_begin(set, part);
   std::size_t const count = part_begin(set, part + 1) - begin;
-  std::byte* const own = set.work.data() + header_bytes + begin * element();
-  complete_all(set.receives);
-  std::byte const* const theirs =
-      payload(set.received[0], counterpart((context_.host + last) % host_count_), set.chunk, step);
+  std::byte* const own = set.work.payload() + begin * element();
+  mail_.complete_all(set.receives);
+  std::byte const* const theirs = mail_.open(
+      set.received[0], counterpart((context_.host + last) % host_count_), set.chunk, step);
   if (is_gathering) {
     std::memcpy(own, theirs, count * element());
   } else {
     reduce(own, theirs, own, count);
   }
-  complete_all(set.sends);
+  mail_.complete_all(set.sends);
 }
 
 // Broadcast.
@@ -177,30 +177,31 @@ void Hosts::begin_broadcast(int root, bool is_chain) {
 
 std::byte* Hosts::fill(std::uint32_t chunk) {
   Set& set = sets_[chunk % 2];
-  complete_all(set.sends);
-  return set.work.data() + header_bytes;
+  mail_.complete_all(set.sends);
+  return set.work.payload();
 }
 
 void Hosts::forward(std::uint32_t chunk, std::size_t bytes) {
   Set& set = sets_[chunk % 2];
-  std::byte* const message = parent_ < 0 ? set.work.data() : set.received[0].data();
-  for (int child : children_) set.sends.push_back(send(message, bytes, child, chunk, piece_step));
+  Buffer& message = parent_ < 0 ? set.work : set.received[0];
+  mail_.seal(message, chunk, piece_step);
+  for (int child : children_) set.sends.push_back(mail_.send(message, bytes, child));
 }
 
 void Hosts::expect(std::uint32_t chunk) {
   Set& set = sets_[chunk % 2];
-  complete_all(set.sends);
-  set.receives.push_back(receive(set.received[0], parent_));
+  mail_.complete_all(set.sends);
+  set.receives.push_back(mail_.receive(set.received[0], parent_));
 }
 
 std::byte const* Hosts::arrived(std::uint32_t chunk) {
   Set& set = sets_[chunk % 2];
-  complete_all(set.receives);
-  return payload(set.received[0], parent_, chunk, piece_step);
+  mail_.complete_all(set.receives);
+  return mail_.open(set.received[0], parent_, chunk, piece_step);
 }
 
 void Hosts::end_broadcast() {
-  for (Set& set : sets_) complete_all(set.sends);
+  for (Set& set : sets_) mail_.complete_all(set.sends);
 }
 
 }  // namespace berth::cpu

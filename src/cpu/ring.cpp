@@ -18,11 +18,12 @@ std::size_t divide_up(std::size_t value, std::size_t by) {
 
 }  // namespace
 
-Ring::Ring(Context const& context, Arrivals& arrivals, Hosts& hosts, Stores& stores)
+Ring::Ring(Context const& context, Arrivals& arrivals, Hosts& hosts, Stores& stores, Slots& slots)
     : context_(context),
       arrivals_(arrivals),
       hosts_(hosts),
       stores_(stores),
+      slots_(slots),
       parts_(hosts.lanes()),
       is_lane_(context.local < hosts.lanes()),
       lag_(hosts.is_needed() ? 1 : 0),
@@ -59,18 +60,10 @@ Ring::Range Ring::range(Cut const& cut, std::uint64_t block, std::size_t part) {
   return {begin, std::min(cut.slice, cut.total - begin)};
 }
 
-void Ring::free_own_slots() {
-  if (source_end_ == 0) return;
-  for (int local = 0; local < context_.local_size; ++local) {
-    if (local != context_.local) context_.wait_mark(local, Mark::taken, source_end_);
-  }
-  source_end_ = 0;
-}
-
 void Ring::all_reduce(void const* in, void* out) {
   Cut const cut = cut_all_reduce();
   arrivals_.post();
-  free_own_slots();
+  slots_.free_own();
   stores_.begin(cut.total * cut.element);
   is_streamed_ = stores_.is_streamed();
   stores_.start();
@@ -89,7 +82,7 @@ void Ring::all_reduce(void const* in, void* out) {
     if (turn >= lag_ + 1) copy_out(cut, turn - lag_ - 1, out);
     context_.step();
   }
-  next_block_ += cut.blocks;
+  slots_.pass(cut.blocks);
   stores_.stop();
   stores_.end();
 }
@@ -103,7 +96,7 @@ void Ring::store_shared(void* to, void const* from, std::size_t bytes) const {
 }
 
 void Ring::copy_in(Cut const& cut, std::uint64_t block, void const* in) {
-  std::uint64_t const number = next_block_ + block;
+  std::uint64_t const number = slots_.next() + block;
   std::byte* const slot = context_.segment.slot(context_.local, number);
   auto const parts = static_cast<std::size_t>(parts_);
   auto const own = static_cast<std::size_t>(context_.local);
@@ -120,7 +113,7 @@ void Ring::copy_in(Cut const& cut, std::uint64_t block, void const* in) {
 }
 
 void Ring::reduce(Cut const& cut, std::uint64_t block, void const* in, void* out) {
-  std::uint64_t const number = next_block_ + block;
+  std::uint64_t const number = slots_.next() + block;
   auto const own = static_cast<std::size_t>(context_.local);
   Range const slice = range(cut, block, own);
   for (int local = 0; local < context_.local_size; ++local) {
@@ -134,35 +127,30 @@ void Ring::reduce(Cut const& cut, std::uint64_t block, void const* in, void* out
   }
   if (lag_ > 0) {
     auto const set = static_cast<unsigned>(block % 2);
-    model::Descriptor const& operation = arrivals_.operation();
-    if (slice.count > 0) {
-      context_.kernels->reduce[static_cast<int>(operation.type)][static_cast<int>(operation.op)](
-          hosts_.work(set), sources_.data(), context_.local_size, slice.count);
-    }
+    arithmetic().part(hosts_.work(set), sources_.data(), context_.local_size, slice.count);
     hosts_.start(set, slice.count, static_cast<std::uint32_t>(block));
     return;
   }
-  reduce_both(static_cast<std::byte*>(out) + slice.begin * cut.element,
-              context_.segment.result(context_.local, number), slice.count);
+  std::byte* const result = context_.segment.result(context_.local, number);
+  if (out != nullptr) {
+    reduce_both(static_cast<std::byte*>(out) + slice.begin * cut.element, result, slice.count);
+  } else {
+    arithmetic().whole(result, sources_.data(), context_.local_size, slice.count);
+  }
   context_.set_mark(Mark::reduced, number + 1);
 }
 
 void Ring::reduce_both(void* out, void* result, std::size_t count) {
-  if (count == 0) return;
-  model::Descriptor const& operation = arrivals_.operation();
-  auto const type = static_cast<int>(operation.type);
-  auto const op = static_cast<int>(operation.op);
   if (is_streamed_) {
-    context_.kernels->reduce_twice[type][op](out, result, sources_.data(), context_.local_size,
-                                             count);
+    arithmetic().whole_twice(out, result, sources_.data(), context_.local_size, count);
     return;
   }
-  std::size_t const element = size_of(operation.type);
+  std::size_t const element = size_of(arrivals_.operation().type);
   std::size_t const most = twice_bytes / element;
   for (std::size_t done = 0; done < count; done += most) {
     std::size_t const now = std::min(most, count - done);
     std::byte* const to = static_cast<std::byte*>(out) + done * element;
-    context_.kernels->reduce[type][op](to, sources_.data(), context_.local_size, now);
+    arithmetic().whole(to, sources_.data(), context_.local_size, now);
     std::memcpy(static_cast<std::byte*>(result) + done * element, to, now * element);
     for (void const*& source : sources_) {
       source = static_cast<std::byte const*>(source) + now * element;
@@ -171,7 +159,7 @@ void Ring::reduce_both(void* out, void* result, std::size_t count) {
 }
 
 void Ring::finish_between_hosts(Cut const& cut, std::uint64_t block, void* out) {
-  std::uint64_t const number = next_block_ + block;
+  std::uint64_t const number = slots_.next() + block;
   auto const set = static_cast<unsigned>(block % 2);
   hosts_.finish(set);
   Range const slice = range(cut, block, static_cast<std::size_t>(context_.local));
@@ -180,13 +168,16 @@ void Ring::finish_between_hosts(Cut const& cut, std::uint64_t block, void* out) 
     if (context_.local_size > 1) {
       store_shared(context_.segment.result(context_.local, number), hosts_.work(set), bytes);
     }
-    std::memcpy(static_cast<std::byte*>(out) + slice.begin * cut.element, hosts_.work(set), bytes);
+    if (out != nullptr) {
+      std::memcpy(static_cast<std::byte*>(out) + slice.begin * cut.element, hosts_.work(set),
+                  bytes);
+    }
   }
   context_.set_mark(Mark::reduced, number + 1);
 }
 
 void Ring::copy_out(Cut const& cut, std::uint64_t block, void* out) {
-  std::uint64_t const number = next_block_ + block;
+  std::uint64_t const number = slots_.next() + block;
   std::size_t const traffic =
       2 * static_cast<std::size_t>(context_.local_size) * cut.total * cut.element;
   bool const is_streamed = traffic >= context_.tuning.stream_result_from_bytes;
@@ -195,7 +186,7 @@ void Ring::copy_out(Cut const& cut, std::uint64_t block, void* out) {
     if (part == context_.local) continue;
     context_.wait_mark(part, Mark::reduced, number + 1);
     Range const slice = range(cut, block, static_cast<std::size_t>(part));
-    if (slice.count == 0) continue;
+    if (slice.count == 0 || out == nullptr) continue;
     std::byte* const to = static_cast<std::byte*>(out) + slice.begin * cut.element;
     std::byte const* const from = context_.segment.result(part, number);
     if (is_streamed) {
@@ -213,7 +204,7 @@ void Ring::broadcast(void* buffer) {
   Cut cut;
   cut.element = size_of(operation.type);
   cut.total = operation.count;
-  cut.slice = std::min(context_.segment.slot_bytes(), hosts_.capacity()) / cut.element;
+  cut.slice = context_.segment.slot_bytes() / cut.element;
   cut.slice = std::min(cut.slice, context_.tuning.slice_bytes / cut.element);
   cut.block = cut.slice;
   cut.blocks = std::max(divide_up(cut.total, cut.block), std::size_t{1});
@@ -222,13 +213,13 @@ void Ring::broadcast(void* buffer) {
   arrivals_.post();
   if (hosts_.is_needed() && context_.local == 0) hosts_.agree();
   if (context_.local == source) {
-    free_own_slots();
+    slots_.free_own();
     send_blocks(cut, buffer);
-    if (context_.local_size > 1) source_end_ = next_block_ + cut.blocks;
+    slots_.pass_unread(cut.blocks);
   } else {
     take_blocks(cut, buffer, source);
+    slots_.pass(cut.blocks);
   }
-  next_block_ += cut.blocks;
 }
 
 void Ring::send_blocks(Cut const& cut, void* buffer) {
@@ -236,7 +227,7 @@ void Ring::send_blocks(Cut const& cut, void* buffer) {
   if (hosts_.is_needed()) hosts_.begin_broadcast(arrivals_.operation().root, true);
   if (is_relay) hosts_.expect(0);
   for (std::uint64_t block = 0; block < cut.blocks; ++block) {
-    std::uint64_t const number = next_block_ + block;
+    std::uint64_t const number = slots_.next() + block;
     auto const chunk = static_cast<std::uint32_t>(block);
     Range const slice = range(cut, block, 0);
     std::size_t const bytes = slice.count * cut.element;
@@ -270,7 +261,7 @@ void Ring::send_blocks(Cut const& cut, void* buffer) {
 void Ring::take_blocks(Cut const& cut, void* buffer, int source) {
   arrivals_.await(source);
   for (std::uint64_t block = 0; block < cut.blocks; ++block) {
-    std::uint64_t const number = next_block_ + block;
+    std::uint64_t const number = slots_.next() + block;
     Range const slice = range(cut, block, 0);
     context_.wait_mark(source, Mark::copied, number + 1);
     std::memcpy(static_cast<std::byte*>(buffer) + slice.begin * cut.element,

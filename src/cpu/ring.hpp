@@ -4,9 +4,11 @@
 
 #include <vector>
 
+#include <cpu/arithmetic.hpp>
 #include <cpu/arrivals.hpp>
 #include <cpu/context.hpp>
 #include <cpu/hosts.hpp>
+#include <cpu/slots.hpp>
 #include <cpu/stores.hpp>
 
 namespace berth::cpu {
@@ -32,16 +34,17 @@ namespace berth::cpu {
 ///   one,
 ///     and who leaves an all-reduce has waited for the last result of every lane. A broadcast gives
 ///     no such knowledge to its source, so the source's next operation in the ring first waits
-///     until all have taken it (`source_end_`).
+///     until all have taken it (Slots).
 ///
 /// In place is safe: slices of others are read (1) before their results are written (5), the own
 /// slice is read and written in 2 to 4, and blocks do not overlap.
 class Ring {
  public:
-  Ring(Context const& context, Arrivals& arrivals, Hosts& hosts, Stores& stores);
+  Ring(Context const& context, Arrivals& arrivals, Hosts& hosts, Stores& stores, Slots& slots);
 
   // Each is called after Arrivals::enter().
 
+  /// Also a reduce: `out` is then null but on the root, whose alone the results are.
   void all_reduce(void const* in, void* out);
   void broadcast(void* buffer);
 
@@ -62,13 +65,15 @@ class Ring {
 
   [[nodiscard]] Cut cut_all_reduce() const;
   [[nodiscard]] static Range range(Cut const& cut, std::uint64_t block, std::size_t part);
-  void free_own_slots();
   void copy_in(Cut const& cut, std::uint64_t block, void const* in);
   void reduce(Cut const& cut, std::uint64_t block, void const* in, void* out);
   void finish_between_hosts(Cut const& cut, std::uint64_t block, void* out);
   void copy_out(Cut const& cut, std::uint64_t block, void* out);
   void store_shared(void* to, void const* from, std::size_t bytes) const;
   void reduce_both(void* out, void* result, std::size_t count);
+  [[nodiscard]] Arithmetic arithmetic() const {
+    return {*context_.kernels, arrivals_.operation(), context_.topology.size()};
+  }
   void send_blocks(Cut const& cut, void* buffer);
   void take_blocks(Cut const& cut, void* buffer, int source);
 
@@ -76,13 +81,12 @@ class Ring {
   Arrivals& arrivals_;
   Hosts& hosts_;
   Stores& stores_;
+  Slots& slots_;
   int parts_;
   bool is_lane_;  ///< this rank reduces a slice
   std::uint64_t lag_;
   std::uint64_t ahead_;
-  bool is_streamed_ = false;      ///< how this operation stores into shared memory
-  std::uint64_t next_block_ = 0;  ///< number of the next operation's first block
-  std::uint64_t source_end_ = 0;  ///< end of the own last broadcast; 0: all have taken it
+  bool is_streamed_ = false;  ///< how this operation stores into shared memory
   std::vector<void const*> sources_;
 };
 

@@ -20,14 +20,18 @@ std::size_t Small::bytes() const {
   return operation.count * size_of(operation.type);
 }
 
-kernel::ReduceFunction Small::reduce_function() const {
-  model::Descriptor const& operation = arrivals_.operation();
-  return context_.kernels->reduce[static_cast<int>(operation.type)][static_cast<int>(operation.op)];
-}
-
 void Small::between_hosts(std::size_t count) {
   hosts_.start(0, count, 0);
   hosts_.finish(0);
+}
+
+void Small::reduce_sources(void* out) const {
+  std::size_t const count = arrivals_.operation().count;
+  if (hosts_.is_needed()) {
+    arithmetic().part(out, sources_.data(), context_.local_size, count);
+  } else {
+    arithmetic().whole(out, sources_.data(), context_.local_size, count);
+  }
 }
 
 // Lines.
@@ -39,8 +43,7 @@ void Small::reduce_lines(void const* in, void* out) {
     sources_[static_cast<std::size_t>(local)] =
         local == context_.local ? in : context_.segment.line(local, arrivals_.parity())->payload;
   }
-  std::size_t const count = arrivals_.operation().count;
-  if (count > 0) reduce_function()(out, sources_.data(), context_.local_size, count);
+  reduce_sources(out);
 }
 
 void Small::read_line(int local, void* out) {
@@ -52,15 +55,17 @@ void Small::read_line(int local, void* out) {
 void Small::all_reduce_line(void const* in, void* out) {
   if (!hosts_.is_needed()) {
     arrivals_.post(in, bytes());
-    reduce_lines(in, out);
+    // Who gets nothing looks at the others before the next operation.
+    if (out != nullptr) reduce_lines(in, out);
   } else if (is_leader()) {
     reduce_lines(in, hosts_.work(0));
     between_hosts(arrivals_.operation().count);
     arrivals_.post(hosts_.work(0), bytes());
-    if (bytes() > 0) std::memcpy(out, hosts_.work(0), bytes());
+    if (out != nullptr && bytes() > 0) std::memcpy(out, hosts_.work(0), bytes());
   } else {
     arrivals_.post(in, bytes());
-    read_line(0, out);
+    arrivals_.await(0);
+    if (out != nullptr) read_line(0, out);
     arrivals_.all_have_entered();  // the leader has seen them all
   }
 }
@@ -104,12 +109,11 @@ void Small::copy_to_flat(void const* data, std::size_t count, bool is_streamed) 
 }
 
 void Small::reduce_flats(void const* in, void* out) {
-  std::size_t const count = arrivals_.operation().count;
   for (int local = 0; local < context_.local_size; ++local) {
     sources_[static_cast<std::size_t>(local)] =
         local == context_.local ? in : context_.segment.flat(local, arrivals_.parity());
   }
-  if (count > 0) reduce_function()(out, sources_.data(), context_.local_size, count);
+  reduce_sources(out);
 }
 
 void Small::all_reduce_flat_on_one_host(void const* in, void* out) {
@@ -134,8 +138,22 @@ void Small::all_reduce_flat_on_one_host(void const* in, void* out) {
   stores_.end();
 }
 
+void Small::reduce_flat_on_one_host(void const* in, void* out) {
+  if (out == nullptr) {
+    copy_to_flat(in, bytes(), stores_.is_streamed(bytes()));
+    arrivals_.post();
+    return;
+  }
+  arrivals_.post();
+  arrivals_.await_all();
+  reduce_flats(in, out);
+}
+
 void Small::all_reduce_flat(void const* in, void* out) {
-  if (!hosts_.is_needed()) {
+  bool const is_reduce = arrivals_.operation().collective == model::Collective::reduce;
+  if (!hosts_.is_needed() && is_reduce) {
+    reduce_flat_on_one_host(in, out);
+  } else if (!hosts_.is_needed()) {
     all_reduce_flat_on_one_host(in, out);
   } else if (is_leader()) {
     arrivals_.await_all();
@@ -143,13 +161,15 @@ void Small::all_reduce_flat(void const* in, void* out) {
     between_hosts(arrivals_.operation().count);
     copy_to_flat(hosts_.work(0), bytes(), stores_.is_streamed(bytes()));
     arrivals_.post();
-    if (bytes() > 0) std::memcpy(out, hosts_.work(0), bytes());
+    if (out != nullptr && bytes() > 0) std::memcpy(out, hosts_.work(0), bytes());
   } else {
     copy_to_flat(in, bytes(), stores_.is_streamed(bytes()));
     arrivals_.post();
     arrivals_.await(0);
     arrivals_.all_have_entered();
-    if (bytes() > 0) std::memcpy(out, context_.segment.flat(0, arrivals_.parity()), bytes());
+    if (out != nullptr && bytes() > 0) {
+      std::memcpy(out, context_.segment.flat(0, arrivals_.parity()), bytes());
+    }
   }
 }
 
@@ -184,6 +204,52 @@ void const* Small::broadcast_between_hosts(void const* buffer) {
   }
   hosts_.forward(0, bytes());
   return data;
+}
+
+// What every rank has for every other one: after one synchronisation all flat buffers can be read.
+
+void Small::all_gather_flat(void const* in, void* out) {
+  std::size_t const part = bytes();
+  copy_to_flat(in, part, stores_.is_streamed(part));
+  arrivals_.post();
+  arrivals_.await_all();
+  if (part == 0) return;
+  for (int local = 0; local < context_.local_size; ++local) {
+    std::byte* const to = part_of(out, local);
+    if (local != context_.local) {
+      std::memcpy(to, context_.segment.flat(local, arrivals_.parity()), part);
+    } else if (to != in) {
+      std::memcpy(to, in, part);
+    }
+  }
+}
+
+void Small::reduce_scatter_flat(void const* in, void* out) {
+  std::size_t const all = bytes() * static_cast<std::size_t>(context_.local_size);
+  copy_to_flat(in, all, stores_.is_streamed(all));
+  arrivals_.post();
+  arrivals_.await_all();
+  for (int local = 0; local < context_.local_size; ++local) {
+    void const* const from =
+        local == context_.local ? in : context_.segment.flat(local, arrivals_.parity());
+    sources_[static_cast<std::size_t>(local)] = part_of(from, context_.local);
+  }
+  reduce_sources(out);
+}
+
+void Small::all_to_all_flat(void const* in, void* out) {
+  std::size_t const part = bytes();
+  std::size_t const all = part * static_cast<std::size_t>(context_.local_size);
+  copy_to_flat(in, all, stores_.is_streamed(all));
+  arrivals_.post();
+  arrivals_.await_all();
+  if (part == 0) return;
+  for (int local = 0; local < context_.local_size; ++local) {
+    if (local == context_.local && in == out) continue;
+    void const* const from =
+        local == context_.local ? in : context_.segment.flat(local, arrivals_.parity());
+    std::memcpy(part_of(out, local), part_of(from, context_.local), part);
+  }
 }
 
 }  // namespace berth::cpu

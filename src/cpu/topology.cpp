@@ -26,6 +26,7 @@ Topology::Topology(std::vector<Place> const& places) : places_(places) {
     if (host.empty() || std::find(host.begin(), host.end(), -1) != host.end()) refuse();
     found += host.size();
     lanes_ = std::min(lanes_, static_cast<int>(host.size()));
+    fullest_ = std::max(fullest_, static_cast<int>(host.size()));
   }
   if (found != places.size()) refuse();
 }

@@ -36,11 +36,14 @@ class Topology {
   }
   /// Lanes between hosts: every host has at least so many ranks. Lane l joins the l-th ranks.
   [[nodiscard]] int lanes() const { return lanes_; }
+  /// Ranks of the fullest host: what every rank can know and the choice of a design depends on.
+  [[nodiscard]] int fullest() const { return fullest_; }
 
  private:
   std::vector<Place> places_;
   std::vector<std::vector<int>> ranks_;  ///< [host][local]
   int lanes_ = 0;
+  int fullest_ = 0;
 };
 
 }  // namespace berth::cpu
