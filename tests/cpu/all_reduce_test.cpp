@@ -157,7 +157,7 @@ TEST(AllReduce, GivesBitwiseTheSameOnEveryRankAndEveryTime) {
         auto const errors = job.run([&](Rank& rank) {
           std::vector<float> data(count);
           for (std::size_t i = 0; i < count; ++i) {
-            double const x = input(rank.rank, i, Op::sum, 5);
+            auto const x = static_cast<double>(input(rank.rank, i, Type::float32, Op::sum, 5));
             data[i] = static_cast<float>(x * std::pow(1.7, rank.rank * 9) / 3.0);
           }
           rank.all_reduce(data.data(), data.data(), count, Type::float32, Op::sum);

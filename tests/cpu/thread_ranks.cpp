@@ -20,23 +20,25 @@ class ThreadLane final : public Lane {
     std::scoped_lock const lock(network_.mutex_);
     auto const* const begin = static_cast<std::byte const*>(data);
     Network::Message message{{begin, begin + bytes}, std::make_shared<bool>(false)};
-    transfers_.push_back({message.delivered, -1, nullptr, 0});
+    std::size_t const index = keep({message.delivered, -1, nullptr, 0});
     if (!network_.is_rendezvous_ || bytes <= Network::eager_bytes) *message.delivered = true;
     network_.queue(rank_, to).push_back(std::move(message));
-    return static_cast<Ticket>(transfers_.size()) - 1;
+    return static_cast<Ticket>(index);
   }
 
   Ticket receive(int from, void* data, std::size_t bytes) override {
     std::scoped_lock const lock(network_.mutex_);
-    transfers_.push_back({std::make_shared<bool>(false), from, data, bytes});
-    pending_.push_back(transfers_.size() - 1);
-    return static_cast<Ticket>(transfers_.size()) - 1;
+    std::size_t const index = keep({std::make_shared<bool>(false), from, data, bytes});
+    pending_.push_back(index);
+    return static_cast<Ticket>(index);
   }
 
   bool test(Ticket ticket) override {
     std::scoped_lock const lock(network_.mutex_);
     deliver();
-    return *transfers_[static_cast<std::size_t>(ticket)].done;
+    if (!*transfers_[static_cast<std::size_t>(ticket)].done) return false;
+    free_.push_back(static_cast<std::size_t>(ticket));
+    return true;
   }
 
   void tell(int to, Error const& error) noexcept override {
@@ -51,6 +53,17 @@ class ThreadLane final : public Lane {
     void* data;
     std::size_t bytes;
   };
+
+  std::size_t keep(Transfer transfer) {
+    if (free_.empty()) {
+      transfers_.push_back(std::move(transfer));
+      return transfers_.size() - 1;
+    }
+    std::size_t const index = free_.back();
+    free_.pop_back();
+    transfers_[index] = std::move(transfer);
+    return index;
+  }
 
   /// Matches receives in the order in which they were started.
   void deliver() {
@@ -74,6 +87,7 @@ class ThreadLane final : public Lane {
   int rank_;
   std::vector<Transfer> transfers_;
   std::vector<std::size_t> pending_;
+  std::vector<std::size_t> free_;
 };
 
 Network::Network(int ranks, bool is_rendezvous)
@@ -95,28 +109,62 @@ std::unique_ptr<Lane> Network::lane(int rank) {
   return std::make_unique<ThreadLane>(*this, rank);
 }
 
-void Rank::all_reduce(void const* in, void* out, std::size_t count, Type type, Op op) {
-  model::Descriptor const operation{
-      ++number, count, model::Collective::all_reduce, type, op, Backend::cpu, -1, 0};
+void Rank::run(model::Descriptor operation,
+               std::function<void(model::Descriptor const&)> const& body) {
+  operation.number = ++number;
+  operation.backend = Backend::cpu;
   ledger->enter(operation);
-  backend->all_reduce(operation, in, out);
+  body(operation);
   ledger->leave(number);
+}
+
+namespace {
+
+model::Descriptor call(model::Collective collective, std::size_t count, Type type,
+                       Op op = Op::sum, int root = -1) {
+  return {0, count, collective, type, op, Backend::cpu, root, 0};
+}
+
+}  // namespace
+
+void Rank::all_reduce(void const* in, void* out, std::size_t count, Type type, Op op) {
+  run(call(model::Collective::all_reduce, count, type, op),
+      [&](model::Descriptor const& operation) { backend->all_reduce(operation, in, out); });
+}
+
+void Rank::reduce(void const* in, void* out, std::size_t count, Type type, Op op, int root) {
+  run(call(model::Collective::reduce, count, type, op, root),
+      [&](model::Descriptor const& operation) { backend->reduce(operation, in, out); });
 }
 
 void Rank::broadcast(void* buffer, std::size_t count, Type type, int root) {
-  model::Descriptor const operation{
-      ++number, count, model::Collective::broadcast, type, Op::sum, Backend::cpu, root, 0};
-  ledger->enter(operation);
-  backend->broadcast(operation, buffer);
-  ledger->leave(number);
+  run(call(model::Collective::broadcast, count, type, Op::sum, root),
+      [&](model::Descriptor const& operation) { backend->broadcast(operation, buffer); });
+}
+
+void Rank::all_gather(void const* in, void* out, std::size_t count, Type type) {
+  run(call(model::Collective::all_gather, count, type),
+      [&](model::Descriptor const& operation) { backend->all_gather(operation, in, out); });
+}
+
+void Rank::reduce_scatter(void const* in, void* out, std::size_t count, Type type, Op op) {
+  run(call(model::Collective::reduce_scatter, count, type, op),
+      [&](model::Descriptor const& operation) { backend->reduce_scatter(operation, in, out); });
+}
+
+void Rank::all_to_all(void const* in, void* out, std::size_t count, Type type) {
+  run(call(model::Collective::all_to_all, count, type),
+      [&](model::Descriptor const& operation) { backend->all_to_all(operation, in, out); });
+}
+
+void Rank::exchange(std::vector<coll::Message> const& messages) {
+  run(call(model::Collective::send_recv, messages.size(), Type::int32),
+      [&](model::Descriptor const&) { backend->exchange(messages); });
 }
 
 void Rank::barrier() {
-  model::Descriptor const operation{
-      ++number, 0, model::Collective::barrier, Type::int32, Op::sum, Backend::cpu, -1, 0};
-  ledger->enter(operation);
-  backend->barrier(operation);
-  ledger->leave(number);
+  run(call(model::Collective::barrier, 0, Type::int32),
+      [&](model::Descriptor const& operation) { backend->barrier(operation); });
 }
 
 struct Job::Host {

@@ -60,11 +60,20 @@ struct Rank {
   int size = 1;
   CpuBackend* backend = nullptr;
   ledger::Ledger* ledger = nullptr;
-  std::uint64_t number = 0;
+  std::uint64_t number = 0;  ///< of the last operation
 
   void all_reduce(void const* in, void* out, std::size_t count, Type type, Op op);
+  void reduce(void const* in, void* out, std::size_t count, Type type, Op op, int root);
   void broadcast(void* buffer, std::size_t count, Type type, int root);
+  void all_gather(void const* in, void* out, std::size_t count, Type type);
+  void reduce_scatter(void const* in, void* out, std::size_t count, Type type, Op op);
+  void all_to_all(void const* in, void* out, std::size_t count, Type type);
+  /// All ranks call it, those without messages too: it is counted.
+  void exchange(std::vector<coll::Message> const& messages);
   void barrier();
+  /// Numbers and records an operation and runs it.
+  void run(model::Descriptor operation,
+           std::function<void(model::Descriptor const&)> const& body);
 };
 
 /// A job of ranks on hosts.
