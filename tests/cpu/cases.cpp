@@ -119,8 +119,8 @@ class Play {
     fill_from(in.data(), rank_.rank, call_.count * static_cast<std::size_t>(rank_.size));
     std::vector<std::byte> const before(in.data(), in.data() + all_);
     rank_.reduce_scatter(in.data(), out, call_.count, call_.type, call_.op);
-    auto const right = reference(call_.count, call_.type, call_.op, rank_.size, call_.salt,
-                                 first_of(rank_.rank));
+    auto const right =
+        reference(call_.count, call_.type, call_.op, rank_.size, call_.salt, first_of(rank_.rank));
     bool const is_kept = call_.is_in_place || agrees(in.data(), before, in, own);
     return agrees(out, right, in, own) && is_kept;
   }
@@ -165,18 +165,6 @@ class Play {
 
 bool run_case(Rank& rank, Case const& call) {
   return Play(rank, call).run();
-}
-
-bool run_everywhere(Job& job, Case const& call) {
-  std::atomic<bool> is_right = true;
-  auto const errors = job.run([&](Rank& rank) {
-    if (!run_case(rank, call)) is_right = false;
-  });
-  for (auto const& error : errors) {
-    EXPECT_FALSE(error) << error->what();
-    if (error) is_right = false;
-  }
-  return is_right;
 }
 
 }  // namespace berth::cpu::test

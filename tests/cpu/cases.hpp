@@ -19,16 +19,13 @@ struct Case {
   Op op = Op::sum;
   int root = 0;
   bool is_in_place = false;
-  std::size_t shift = 0;    ///< bytes that the buffers are off alignment
-  std::uint64_t salt = 0;   ///< of the data
+  std::size_t shift = 0;   ///< bytes that the buffers are off alignment
+  std::uint64_t salt = 0;  ///< of the data
   Bytes::End end = Bytes::End::guarded;
 };
 
 /// Runs it on this rank and compares the result, the input and the guards byte by byte.
 /// Returns false, and fails the test, when anything differs.
 bool run_case(Rank& rank, Case const& call);
-
-/// Runs it on every rank of a job; a rank's Error fails the test.
-bool run_everywhere(Job& job, Case const& call);
 
 }  // namespace berth::cpu::test

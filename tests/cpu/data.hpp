@@ -11,16 +11,16 @@
 #include <cstring>
 #include <vector>
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <berth/types.hpp>
+#include <sys/mman.h>
 
 /// Inputs whose reduction is exact in every order, and their results.
 namespace berth::cpu::test {
 
-inline constexpr Type all_types[] = {Type::int32, Type::int64,  Type::float32, Type::float64,
-                                     Type::int8,  Type::uint8,  Type::uint32,  Type::uint64,
+inline constexpr Type all_types[] = {Type::int32,   Type::int64,   Type::float32, Type::float64,
+                                     Type::int8,    Type::uint8,   Type::uint32,  Type::uint64,
                                      Type::float16, Type::bfloat16};
 inline constexpr Op all_ops[] = {Op::sum, Op::prod, Op::min, Op::max, Op::avg};
 
@@ -162,8 +162,8 @@ class Bytes {
     }
     auto const page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     mapped_bytes_ = (bytes + page - 1) / page * page + page;
-    mapped_ = mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-                   0);
+    mapped_ =
+        mmap(nullptr, mapped_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (mapped_ == MAP_FAILED) std::abort();
     auto* const last = static_cast<std::byte*>(mapped_) + mapped_bytes_ - page;
     if (mprotect(last, page, PROT_NONE) != 0) std::abort();

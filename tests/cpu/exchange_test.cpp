@@ -57,12 +57,11 @@ void take_part(Rank& rank, std::vector<Sent> const& all, std::mt19937& own) {
     }
     if (sent.to == rank.rank) {
       targets[sent.index].resize(sent.count * size_of(sent.type));
-      messages.push_back(
-          receive(sent.from, sent.type, sent.count, targets[sent.index].data()));
+      messages.push_back(receive(sent.from, sent.type, sent.count, targets[sent.index].data()));
     }
   }
-  std::vector<unsigned> place(static_cast<std::size_t>(2 * rank.size));
-  for (unsigned& x : place) x = own();
+  std::vector<std::uint64_t> place(static_cast<std::size_t>(2 * rank.size));
+  for (auto& x : place) x = own();
   std::stable_sort(messages.begin(), messages.end(), [&](Message const& a, Message const& b) {
     auto const of = [&](Message const& x) {
       return place[static_cast<std::size_t>(2 * x.peer + (x.is_send ? 1 : 0))];

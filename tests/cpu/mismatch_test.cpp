@@ -4,8 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <base/units.hpp>
+#include <ledger/verdict.hpp>
 
-#include "cpu/thread_ranks.hpp"
+#include "cpu/cases.hpp"
 
 namespace berth::cpu::test {
 namespace {
@@ -138,6 +139,127 @@ TEST(Mismatch, BetweenHostsIsReportedOnAllRanks) {
         }
       }
     }
+  }
+}
+
+// The table of wrong calls: one rank does something else in operation 4.
+
+using model::Collective;
+
+struct Wrong {
+  char const* what;
+  std::vector<Case> others;
+  std::vector<Case> own;
+};
+
+Case of(Collective collective, std::size_t count, Type type = Type::float64, Op op = Op::sum,
+        int root = -1) {
+  Case call;
+  call.collective = collective;
+  call.count = count;
+  call.type = type;
+  call.op = op;
+  call.root = root;
+  return call;
+}
+
+std::vector<Wrong> wrong_calls(std::size_t n) {
+  Case const gather = of(Collective::all_gather, n);
+  Case const scatter = of(Collective::reduce_scatter, n);
+  Case const reduce = of(Collective::reduce, n, Type::float64, Op::sum, 0);
+  Case const meet = of(Collective::barrier, 0, Type::int32);
+  return {
+      {"count of all_gather", {gather}, {of(Collective::all_gather, n + 1)}},
+      {"count 0", {scatter}, {of(Collective::reduce_scatter, 0)}},
+      {"count of another design", {scatter}, {of(Collective::reduce_scatter, 50 * n)}},
+      {"type", {of(Collective::all_to_all, n)}, {of(Collective::all_to_all, n, Type::int64)}},
+      {"operation", {scatter}, {of(Collective::reduce_scatter, n, Type::float64, Op::avg)}},
+      {"operation of reduce", {reduce}, {of(Collective::reduce, n, Type::float64, Op::max, 0)}},
+      {"root", {reduce}, {of(Collective::reduce, n, Type::float64, Op::sum, 1)}},
+      {"collective", {gather}, {of(Collective::all_to_all, n)}},
+      {"reduce for all_reduce", {of(Collective::all_reduce, n)}, {reduce}},
+      {"order", {gather, scatter}, {scatter, gather}},
+      {"skipped call", {scatter, meet}, {meet}},
+      {"one call too many", {meet}, {gather, meet}},
+  };
+}
+
+/// Calls a case with buffers that nothing may be written beside. Wrong results are expected here.
+void call_blindly(Rank& rank, Case const& call) {
+  std::size_t const bytes = call.count * size_of(call.type) * static_cast<std::size_t>(rank.size);
+  Bytes in(bytes, 8);
+  Bytes out(bytes, 16);
+  std::memset(in.data(), 0, bytes);
+  try {
+    switch (call.collective) {
+      case Collective::all_reduce:
+        rank.all_reduce(in.data(), out.data(), call.count, call.type, call.op);
+        break;
+      case Collective::reduce:
+        rank.reduce(in.data(), out.data(), call.count, call.type, call.op, call.root);
+        break;
+      case Collective::all_gather:
+        rank.all_gather(in.data(), out.data(), call.count, call.type);
+        break;
+      case Collective::reduce_scatter:
+        rank.reduce_scatter(in.data(), out.data(), call.count, call.type, call.op);
+        break;
+      case Collective::all_to_all:
+        rank.all_to_all(in.data(), out.data(), call.count, call.type);
+        break;
+      default:
+        rank.barrier();
+    }
+  } catch (Error const&) {
+    EXPECT_TRUE(in.is_guarded() && out.is_guarded()) << rank.rank;
+    throw;
+  }
+  EXPECT_TRUE(in.is_guarded() && out.is_guarded()) << rank.rank;
+}
+
+std::string described(Case const& call) {
+  return ledger::describe(
+      {4, call.count, call.collective, call.type, call.op, Backend::cpu, call.root, 0});
+}
+
+void expect_table(std::vector<int> const& hosts, int stray, std::size_t count) {
+  for (Wrong const& wrong : wrong_calls(count)) {
+    SCOPED_TRACE(wrong.what);
+    Job job(hosts);
+    auto const errors = job.run([&](Rank& rank) {
+      for (int i = 0; i < 3; ++i) call_blindly(rank, of(Collective::all_gather, 5));
+      bool const is_stray = rank.rank == stray;
+      for (Case const& call : is_stray ? wrong.own : wrong.others) call_blindly(rank, call);
+      rank.barrier();
+      rank.barrier();
+    });
+    for (auto const& error : errors) {
+      ASSERT_TRUE(error);
+      EXPECT_EQ(Errc::mismatch, error->code()) << error->what();
+      EXPECT_STREQ(errors[0]->what(), error->what());
+      EXPECT_THAT(error->what(), HasSubstr("operation 4"));
+      EXPECT_THAT(error->what(), HasSubstr(described(wrong.others[0])));
+      EXPECT_THAT(error->what(), HasSubstr(described(wrong.own[0])));
+      if (hosts.size() == 1 && job.size() > 2) {
+        EXPECT_EQ(stray, error->rank()) << error->what();
+      }
+    }
+  }
+}
+
+TEST(Mismatch, OfTwelveKindsIsReportedOnAllRanks) {
+  for (int stray : {0, 1, 2}) expect_table({3}, stray, 100);
+  expect_table({2}, 1, 100);
+  expect_table({3}, 1, 20000);
+  expect_table({5}, 4, 7);
+}
+
+TEST(Mismatch, OfTwelveKindsIsReportedBetweenHosts) {
+  for (std::size_t count : {std::size_t{100}, std::size_t{20000}}) {
+    expect_table({1, 1}, 1, count);
+    expect_table({3, 2}, 1, count);
+    expect_table({2, 3}, 4, count);
+    expect_table({1, 1, 1}, 2, count);
   }
 }
 

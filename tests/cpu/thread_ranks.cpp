@@ -120,8 +120,8 @@ void Rank::run(model::Descriptor operation,
 
 namespace {
 
-model::Descriptor call(model::Collective collective, std::size_t count, Type type,
-                       Op op = Op::sum, int root = -1) {
+model::Descriptor call(model::Collective collective, std::size_t count, Type type, Op op = Op::sum,
+                       int root = -1) {
   return {0, count, collective, type, op, Backend::cpu, root, 0};
 }
 

@@ -72,8 +72,7 @@ struct Rank {
   void exchange(std::vector<coll::Message> const& messages);
   void barrier();
   /// Numbers and records an operation and runs it.
-  void run(model::Descriptor operation,
-           std::function<void(model::Descriptor const&)> const& body);
+  void run(model::Descriptor operation, std::function<void(model::Descriptor const&)> const& body);
 };
 
 /// A job of ranks on hosts.
