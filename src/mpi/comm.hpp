@@ -117,15 +117,8 @@ class Comm {
     int lowest = 0;  ///< lowest rank of this communicator on this host, as MPI sees it
   };
   [[nodiscard]] Locals split_by_host() const;
-
-  /// MPI's own collectives, the naive reference. `blocking`: plain MPI_Allreduce and so on, nothing
-  /// bounded; else the nonblocking form under `patience`, on copies that outlive a failed wait.
-  /// Counts above 2^30 go in pieces.
-  void reference_all_reduce(void const* in, void* out, std::size_t count, Type type, Op op,
-                            bool blocking, base::Patience& patience) const;
-  void reference_broadcast(void* data, std::size_t count, Type type, int root, bool blocking,
-                           base::Patience& patience) const;
-  void reference_barrier(bool blocking, base::Patience& patience) const;
+  /// For this room alone.
+  [[nodiscard]] MPI_Comm handle() const { return handle_; }
 
  private:
   MPI_Comm handle_ = MPI_COMM_NULL;
