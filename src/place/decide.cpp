@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Berth contributors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <utility>
 
@@ -17,16 +18,30 @@ bool keeps(model::Node const& node, model::PuSet const& bound, int device, model
   return near.empty() || touches(bound, near);
 }
 
-// Inside a kept binding a device has a home of its own.
-Home home_inside(CoreMap const& cores, Bindings const& bindings, std::vector<Home> const& homes,
-                 std::size_t rank, Decision const& made) {
-  int const device = made.device.device;
-  bool const own = made.kept_binding && !bindings.common;
-  model::PuSet const& allowed = own ? bindings.bound[rank] : bindings.allowed;
-  if (device < 0) return {false, allowed};
-  auto const index = static_cast<std::size_t>(device);
-  return own ? home_of(cores, cores.node().devices[index], allowed) : homes[index];
-}
+/// The homes of all ranks' devices, with or without a binding around them.
+class RankHomes {
+ public:
+  RankHomes(CoreMap const& cores, Bindings const& bindings, std::vector<Home> const& homes)
+      : cores_(cores), bindings_(bindings), homes_(homes), nowhere_{false, bindings.allowed} {}
+
+  /// Inside a kept binding a device has a home of its own.
+  Home const& of(std::size_t rank, Decision const& made) {
+    bool const own = made.kept_binding && !bindings_.common;
+    if (made.device.device < 0 && !own) return nowhere_;
+    auto const device = static_cast<std::size_t>(made.device.device);
+    if (!own) return homes_[device];
+    model::PuSet const& bound = bindings_.bound[rank];
+    if (made.device.device < 0) return own_.emplace_back(Home{false, bound});
+    return own_.emplace_back(home_of(cores_, cores_.node().devices[device], bound));
+  }
+
+ private:
+  CoreMap const& cores_;
+  Bindings const& bindings_;
+  std::vector<Home> const& homes_;
+  Home nowhere_;
+  std::deque<Home> own_;  // references into it stay good
+};
 
 CoreWish wish_of(Bindings const& bindings, Home const& home, std::size_t rank,
                  Decision const& made) {
@@ -34,8 +49,8 @@ CoreWish wish_of(Bindings const& bindings, Home const& home, std::size_t rank,
   wish.device = made.device.device;
   wish.local = home.pus;
   wish.kept = made.kept_binding && !bindings.common;
-  wish.allowed = wish.kept ? bindings.bound[rank] : bindings.allowed;
-  if (wish.kept && wish.local.empty()) wish.local = wish.allowed;
+  wish.allowed = wish.kept ? &bindings.bound[rank] : &bindings.allowed;
+  if (wish.kept && wish.local.empty()) wish.local = *wish.allowed;
   return wish;
 }
 
@@ -59,11 +74,12 @@ void count_sharers(std::vector<Decision>& made) {
 void decide_cores(CoreMap const& cores, Bindings const& bindings, std::vector<Home> const& homes,
                   model::Policy const& policy, std::vector<Decision>& made) {
   if (bindings.allowed.empty()) return;
-  std::vector<Home> own;
+  RankHomes rank_homes(cores, bindings, homes);
+  std::vector<Home const*> own;
   std::vector<CoreWish> wishes;
   for (std::size_t i = 0; i < made.size(); ++i) {
-    own.push_back(home_inside(cores, bindings, homes, i, made[i]));
-    wishes.push_back(wish_of(bindings, own.back(), i, made[i]));
+    own.push_back(&rank_homes.of(i, made[i]));
+    wishes.push_back(wish_of(bindings, *own.back(), i, made[i]));
   }
   std::vector<CoreShare> shares(made.size());
   auto const domains = make_domains(cores, bindings.allowed, policy.smt, wishes);
@@ -74,8 +90,8 @@ void decide_cores(CoreMap const& cores, Bindings const& bindings, std::vector<Ho
     one.share = std::move(shares[i]);
     one.cores = cores.cores(united(one.share.pus, one.share.filled), true);
     one.numas = numas_of(cores.node(), one.cores);
-    one.unknown = one.device.device >= 0 && !own[i].known;
-    one.remote = own[i].known && !is_within(one.share.pus, own[i].pus);
+    one.unknown = one.device.device >= 0 && !own[i]->known;
+    one.remote = own[i]->known && !is_within(one.share.pus, own[i]->pus);
   }
   count_sharers(made);
 }

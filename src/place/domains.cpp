@@ -30,17 +30,17 @@ struct Atom {
 };
 
 std::vector<Class> classes_of(std::vector<CoreWish> const& wishes) {
-  std::map<std::tuple<int, model::PuSet, model::PuSet>, std::vector<std::size_t>> alike;
-  for (std::size_t i = 0; i < wishes.size(); ++i) {
-    CoreWish const& wish = wishes[i];
-    alike[{wish.device, wish.local, wish.allowed}].push_back(i);
-  }
+  // By pointer, because there may be thousands of wishes for the same hundreds of PUs.
+  auto const before = [](CoreWish const* a, CoreWish const* b) {
+    if (a->device != b->device) return a->device < b->device;
+    if (a->allowed != b->allowed && *a->allowed != *b->allowed) return *a->allowed < *b->allowed;
+    return a->local < b->local;
+  };
+  std::map<CoreWish const*, std::vector<std::size_t>, decltype(before)> alike(before);
+  for (std::size_t i = 0; i < wishes.size(); ++i) alike[&wishes[i]].push_back(i);
   std::vector<Class> classes;
   classes.reserve(alike.size());
-  for (auto& [key, ranks] : alike) {
-    CoreWish const& wish = wishes[ranks.front()];
-    classes.push_back({wish, std::move(ranks)});
-  }
+  for (auto& [wish, ranks] : alike) classes.push_back({*wish, std::move(ranks)});
   return classes;
 }
 
@@ -66,7 +66,7 @@ std::vector<Atom> atoms_of(CoreMap const& cores, model::PuSet const& allowed, bo
       std::vector<bool> may;
       for (Class const& one : classes) {
         home.push_back(touches(unit, one.wish.local));
-        may.push_back(touches(unit, one.wish.allowed));
+        may.push_back(touches(unit, *one.wish.allowed));
       }
       Atom& atom = found[{core.numa, home, may}];
       if (atom.first == nullptr) atom.first = &core;
@@ -168,7 +168,7 @@ class Mover {
   }
 
   void settle(std::size_t rank, std::size_t k, std::vector<CoreWish>& wishes) const {
-    wishes[rank].local = intersection(cores_.whole_cores(atoms_[k].pus), wishes[rank].allowed);
+    wishes[rank].local = intersection(cores_.whole_cores(atoms_[k].pus), *wishes[rank].allowed);
   }
 
   CoreMap const& cores_;
@@ -214,11 +214,12 @@ std::vector<Domain> make_domains(CoreMap const& cores, model::PuSet const& allow
   if (needs_moves(cores, smt, classes)) {
     Mover(cores, allowed, smt, std::move(classes)).move(wishes);
   }
-  std::map<model::PuSet, std::vector<std::size_t>> ranks_of;
-  for (std::size_t i = 0; i < wishes.size(); ++i) ranks_of[wishes[i].local].push_back(i);
+  auto const before = [](model::PuSet const* a, model::PuSet const* b) { return *a < *b; };
+  std::map<model::PuSet const*, std::vector<std::size_t>, decltype(before)> ranks_of(before);
+  for (std::size_t i = 0; i < wishes.size(); ++i) ranks_of[&wishes[i].local].push_back(i);
   std::vector<Domain> domains;
   domains.reserve(ranks_of.size());
-  for (auto& [pus, ranks] : ranks_of) domains.push_back({pus, std::move(ranks), false});
+  for (auto& [pus, ranks] : ranks_of) domains.push_back({*pus, std::move(ranks), false});
   std::stable_sort(domains.begin(), domains.end(),
                    [](Domain const& a, Domain const& b) { return a.pus.size() < b.pus.size(); });
   std::vector<Domain> done;

@@ -11,10 +11,11 @@ namespace berth::place {
 
 /// What a rank asks of the cores.
 struct CoreWish {
-  int device = -1;       ///< index into node.devices; -1: none
-  model::PuSet local;    ///< PUs that it should have; empty: none of these is allowed
-  model::PuSet allowed;  ///< all that it may get where these are too few
-  bool kept = false;     ///< `allowed` is a binding of the launcher's
+  int device = -1;     ///< index into node.devices; -1: none
+  model::PuSet local;  ///< PUs that it should have; empty: none of these is allowed
+  /// All that it may get where these are too few; owned by the caller.
+  model::PuSet const* allowed = nullptr;
+  bool kept = false;  ///< `allowed` is a binding of the launcher's
 };
 
 /// Ranks that share cores out.

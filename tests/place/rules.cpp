@@ -3,85 +3,16 @@
 #include "rules.hpp"
 
 #include <algorithm>
-#include <bitset>
 #include <cmath>
 #include <map>
 #include <set>
-#include <sstream>
 
 #include <fmt/format.h>
 
+#include "seen.hpp"
+
 namespace berth::test {
 namespace {
-
-using Set = std::bitset<1024>;
-
-Set as_set(model::PuSet const& pus) {
-  Set set;
-  for (int const pu : pus) set.set(static_cast<std::size_t>(pu));
-  return set;
-}
-
-// "0-3,8" as a set.
-Set as_set(std::string const& list) {
-  Set set;
-  std::istringstream text(list);
-  int first = 0;
-  while (text >> first) {
-    int last = first;
-    if (text.peek() == '-') {
-      text.ignore();
-      text >> last;
-    }
-    for (int pu = first; pu <= last; ++pu) set.set(static_cast<std::size_t>(pu));
-    text.ignore();
-  }
-  return set;
-}
-
-bool meets(Set const& a, Set const& b) {
-  return (a & b).any();
-}
-
-bool inside(Set const& part, Set const& whole) {
-  return (part & ~whole).none();
-}
-
-/// Everything about one rank, read from outside.
-struct Berth {
-  Placement const* placement = nullptr;
-  model::Device const* device = nullptr;
-  Set cpus;
-  Set allowed;  ///< by cgroup and kept binding
-  Set home;     ///< of these, beside the device; all without a device or its place
-  bool kept = false;
-  bool known = false;  ///< where the device is
-};
-
-// Class of the path as a number, smaller is better: 0 2 4 6 8 10 for PIX to SYS, 7 for unknown.
-template <class A, class B>
-int path_class(A const& a, B const& b) {
-  for (std::size_t up = 0; up < a.bridges.size(); ++up) {
-    for (std::size_t other = 0; other < b.bridges.size(); ++other) {
-      if (a.bridges[up] != b.bridges[other]) continue;
-      bool const host = a.bridges[up].substr(0, 4) == "host";
-      if (!host) return std::max(up, other) < 2 ? 0 : 2;
-      if (a.numa >= 0 && a.numa == b.numa) return 4;
-    }
-  }
-  if (a.numa >= 0 && a.numa == b.numa) return 6;
-  bool const both = a.numa >= 0 && b.numa >= 0;
-  if (a.package < 0 || b.package < 0) return both ? 10 : 7;
-  if (a.package != b.package) return 10;
-  return both ? 8 : 7;
-}
-
-int class_of_name(std::string const& name) {
-  static std::map<std::string, int> const classes{{"PIX", 0}, {"PXB", 2},  {"PHB", 4}, {"NODE", 6},
-                                                  {"UNK", 7}, {"SOCK", 8}, {"SYS", 10}};
-  auto const at = classes.find(name);
-  return at == classes.end() ? -1 : at->second;
-}
 
 /// One plan under examination.
 class Judge {
@@ -155,36 +86,10 @@ class Judge {
     }
     berth.home = berth.allowed;
     if (berth.device == nullptr) return berth;
-    auto const [known, beside] = beside_device(*berth.device, berth.allowed);
+    auto const [known, beside] = beside_device(node_, *berth.device, berth.allowed);
     berth.known = known;
     if (known) berth.home = beside & berth.allowed;
     return berth;
-  }
-  // What is right beside the device, as far as it is allowed; otherwise its NUMA node or package.
-  [[nodiscard]] std::pair<bool, Set> beside_device(model::Device const& device,
-                                                   Set const& allowed) const {
-    std::set<model::PuSet> different;
-    for (auto const& numa : node_.numa_nodes) {
-      if (!numa.pus.empty()) different.insert(numa.pus);
-    }
-    Set everything;
-    for (Set const& core : core_pus_) everything |= core;
-    Set const local = as_set(device.local_pus);
-    bool const vague = different.size() > 1 && inside(everything, local);
-    if (!vague && meets(local, allowed)) return {true, local};
-    if (device.numa >= 0) {
-      auto const& numa = node_.numa_nodes[static_cast<std::size_t>(device.numa)];
-      if (numa.subtype != "GPUMemory") return {true, as_set(numa.pus)};
-    }
-    if (different.size() <= 1) return {true, everything};
-    if (device.package >= 0 && node_.packages > 1) {
-      Set package;
-      for (std::size_t i = 0; i < node_.cores.size(); ++i) {
-        if (node_.cores[i].package == device.package) package |= core_pus_[i];
-      }
-      return {true, package};
-    }
-    return {!vague && local.any(), Set{}};
   }
   [[nodiscard]] std::size_t cores_in(Set const& pus) const {
     return static_cast<std::size_t>(std::count_if(
@@ -287,7 +192,7 @@ class Judge {
     if (device != nullptr && device->numa >= 0) {
       near = as_set(node_.numa_nodes[static_cast<std::size_t>(device->numa)].pus);
     } else if (device != nullptr && berths_[i].known) {
-      near = beside_device(*device, allowed_).second;
+      near = beside_device(node_, *device, allowed_).second;
     }
     bool const touches_node = meets(affinity & allowed_, near);
     if (!defaults && touches_node) complain(i, "lost a binding that touches its device's node");
