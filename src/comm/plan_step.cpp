@@ -98,7 +98,9 @@ void refuse_without_driver(model::Node const& node, Backend wanted) {
 
 LocalPlan plan_host(std::vector<int> const& members, std::vector<std::string> const& requests,
                     comm::Settings const& settings, std::string const& host) {
-  model::Node node = topo::read_live();
+  topo::LiveOptions options;
+  options.nccl_topology = base::Environment::process().raw("NCCL_TOPO_FILE").value_or("");
+  model::Node node = topo::read_live(options);
   node.host = host;
   refuse_without_driver(node, settings.backend);
   std::vector<model::LocalRank> ranks;
