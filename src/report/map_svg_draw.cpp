@@ -7,8 +7,6 @@
 #include <fmt/format.h>
 
 #include <base/ranges.hpp>
-#include <base/text.hpp>
-#include <base/units.hpp>
 #include <report/map_svg_draw.hpp>
 
 namespace berth::report {
@@ -139,12 +137,7 @@ void draw_core(Svg& svg, Picture const& picture, CoreCell const& cell, Owners& b
 }
 
 void draw_strip(Svg& svg, model::Node const& node, Strip const& strip) {
-  model::NumaNode const& numa = node.numa_nodes[strip.numa];
-  std::string const kind = numa.subtype == "GPUMemory" ? "GPU memory"
-                           : numa.subtype.empty()      ? "memory without processors"
-                                                       : numa.subtype;
-  std::string text = fmt::format("NUMA {}  {}", numa.os_index, kind);
-  if (numa.memory_bytes >= (1U << 20U)) text += "  " + base::format_bytes(numa.memory_bytes);
+  std::string const text = strip_text(node, strip);
   svg.open("memory", text);
   svg.box("strip", strip.box, "fill=\"#ece7f2\" stroke=\"#a99fc0\" stroke-width=\"0.8\"");
   svg.text({strip.box.x + 5, strip.box.y + 12}, fitted(text, strip.box.width - 8, 10),

@@ -10,7 +10,7 @@ namespace {
 
 /// What a host may take at most, between its margins.
 constexpr int room = size::page - 4 * size::margin;
-constexpr std::size_t most_columns = 12;
+constexpr std::size_t most_columns = 11;
 constexpr int narrowest = 132;
 
 int pitch(Picture const& picture) {
@@ -66,6 +66,10 @@ void measure_box(Picture const& picture, NumaBox& box, std::size_t columns) {
 std::size_t measure_package(Picture const& picture, PackageBox& package, std::size_t columns) {
   int x = size::pad;
   int width = std::max(narrowest, text_width(package.title, 12));
+  for (Strip const& strip : package.strips) {
+    int const text = text_width(strip_text(*picture.host->node, strip), 10);
+    width = std::max(width, text + 10 + 2 * size::pad);
+  }
   std::size_t row = 0;
   for (NumaBox& box : package.numas) {
     measure_box(picture, box, columns);
@@ -91,8 +95,23 @@ int total_width(Picture& picture, std::size_t columns) {
   return width;
 }
 
-/// All packages beside each other when narrower boxes make that possible without towers.
+/// Whether a line leads from a column to another of the same box.
+bool shares_nics(Picture const& picture) {
+  for (PackageBox const& package : picture.packages)
+    for (NumaBox const& box : package.numas)
+      for (TileColumn const& from : box.columns)
+        for (TileColumn const& to : box.columns)
+          for (Link const& link : picture.links)
+            if (&from != &to && link.from == from.head &&
+                std::find(to.nics.begin(), to.nics.end(), link.to) != to.nics.end())
+              return true;
+  return false;
+}
+
+/// All packages beside each other when narrower boxes make that possible without towers, and
+/// without devices whose NIC is in another band.
 std::size_t choose_columns(Picture& picture) {
+  if (shares_nics(picture)) return most_columns;
   std::size_t columns = most_columns;
   while (columns > 2 && total_width(picture, columns) > room) --columns;
   // In vain: then boxes may be as wide as half a shelf.
@@ -215,11 +234,13 @@ void fill_box(Picture& picture, NumaBox& box) {
 /// Places a shelf's packages. @return where it ends
 int lay_shelf(Picture& picture, std::size_t shelf, int y) {
   std::size_t strips = 0;
+  std::size_t most_strips = 0;  // of those without anything below
   std::size_t first = picture.rows.size();
   std::size_t last = 0;
   for (PackageBox const& package : picture.packages) {
     if (package.shelf != shelf) continue;
-    strips = std::max(strips, package.strips.size());
+    std::size_t& above = package.numas.empty() ? most_strips : strips;
+    above = std::max(above, package.strips.size());
     for (NumaBox const& box : package.numas) {
       first = std::min(first, box.row);
       last = std::max(last, box.row + 1);
@@ -233,6 +254,7 @@ int lay_shelf(Picture& picture, std::size_t shelf, int y) {
     heights[row] = {0, y, 0, end - y};
     y = end + size::pad;
   }
+  y = std::max(y, top + size::title + static_cast<int>(most_strips) * (size::strip + 2) + 8);
   for (PackageBox& package : picture.packages) {
     if (package.shelf != shelf) continue;
     package.box.y = top;

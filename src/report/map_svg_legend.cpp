@@ -16,6 +16,10 @@ constexpr int font = 10;
 constexpr int line_height = 17;
 constexpr int gap = 12;
 constexpr int widest_cell = 260;
+/// Of a legend in one list.
+constexpr int widest_alone = 460;
+/// With more ranks a legend goes on beside itself.
+constexpr std::size_t most_listed = 8;
 constexpr std::size_t most_names = 12;
 /// rank, device, cores, CPUs, memory, NICs, path, flags
 constexpr std::size_t cells = 8;
@@ -51,10 +55,11 @@ Table table_of(HostPicture const& host) {
   Table table;
   for (std::size_t i = 0; i < cells; ++i) table.widths[i] = text_width(titles[i], font);
   bool flagged = false;
+  int const most_width = host.ranks.size() <= most_listed ? widest_alone : widest_cell;
   for (model::MapRank const& rank : host.ranks) {
     Cells row = cells_of(host, rank);
     for (std::size_t i = 0; i < cells; ++i) {
-      row[i] = fitted(row[i], widest_cell, font);
+      row[i] = fitted(row[i], most_width, font);
       table.widths[i] = std::max(table.widths[i], text_width(row[i], font));
     }
     flagged = flagged || !row.back().empty();
@@ -75,6 +80,16 @@ void draw_row(Svg& svg, Table const& table, Cells const& row, Point at, Font con
   }
 }
 
+/// "veth0, veth1 and 38 more (virtual)".
+std::string unused_text(std::string const& reason, std::vector<std::string> const& names,
+                        std::size_t count) {
+  std::vector<std::string> const shown(names.begin(),
+                                       names.begin() + static_cast<std::ptrdiff_t>(count));
+  std::string const more =
+      count < names.size() ? fmt::format(" and {} more", names.size() - count) : "";
+  return fmt::format("{}{} ({})", base::join(shown, ", "), more, reason);
+}
+
 }  // namespace
 
 int legend_width(HostPicture const& host) {
@@ -86,8 +101,9 @@ int draw_legend(Svg& svg, HostPicture const& host, int top, int width) {
   Table const table = table_of(host);
   int const room = width - 2 * size::margin;
   // Few ranks read best in one list.
-  int const most =
-      host.ranks.size() <= 8 ? 1 : std::max(1, (room + 2 * gap) / (table.width + 2 * gap));
+  int const most = host.ranks.size() <= most_listed
+                       ? 1
+                       : std::max(1, (room + 2 * gap) / (table.width + 2 * gap));
   std::size_t const count = static_cast<std::size_t>(most);
   std::size_t const lines = (host.ranks.size() + count - 1) / count;
   std::size_t const blocks = (host.ranks.size() + lines - 1) / lines;
@@ -118,19 +134,25 @@ int draw_unused(Svg& svg, HostPicture const& host, int top, int width) {
     by_reason[nic.reason].push_back(nic.name);
   if (by_reason.empty()) return top;
   svg.open("unused");
+  std::string_view const head = "not used:";
+  int const left = size::margin + text_width(head, font);
+  svg.text({size::margin, top + 12}, head, {font, "#8a8a8a"});
+  int x = left;
   for (auto const& [reason, names] : by_reason) {
-    std::vector<std::string> shown(
-        names.begin(),
-        names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), most_names)));
-    std::string text = fmt::format("not used, {}: {}", reason, base::join(shown, ", "));
-    if (shown.size() < names.size())
-      text += fmt::format(" and {} more", names.size() - shown.size());
+    int const room = width - size::margin - left;
+    std::size_t count = std::min(names.size(), most_names);
+    while (count > 1 && text_width(unused_text(reason, names, count), font) > room) --count;
+    std::string const text = fitted(unused_text(reason, names, count), room, font);
+    if (x > left && x + text_width(text, font) > width - size::margin) {
+      x = left;
+      top += line_height;
+    }
     svg.open("unused-nics", fmt::format("{}: {}", reason, base::join(names, ", ")));
-    svg.text({size::margin, top + 12}, fitted(text, width - 2 * size::margin, font),
-             {font, "#8a8a8a"});
+    svg.text({x, top + 12}, text, {font, "#8a8a8a"});
     svg.close();
-    top += line_height;
+    x += text_width(text, font) + gap;
   }
+  top += line_height;
   svg.close();
   return top + 8;
 }

@@ -19,6 +19,8 @@ constexpr std::size_t most_single_lines = 16;
 /// NICs below each other that no device of their NUMA node takes.
 constexpr std::size_t most_stacked = 2;
 constexpr int most_pus = 65536;
+/// Files without memory sizes are read as 1 byte, which is not worth telling.
+constexpr std::size_t least_memory = std::size_t{1} << 20U;
 
 /// The numbers of "0-13,28-41"; what is not one is passed over.
 std::vector<int> pus_of(std::string const& list) {
@@ -104,10 +106,9 @@ class Boxes {
       NumaBox made;
       made.numa = static_cast<int>(i);
       made.title = fmt::format("NUMA {}", numa.os_index);
-      // Files without memory sizes are read as 1 byte.
-      if (numa.memory_bytes >= (1U << 20U))
-        made.title += "  " + base::format_bytes(numa.memory_bytes);
-      if (!numa.subtype.empty()) made.title += "  " + numa.subtype;
+      if (numa.memory_bytes >= least_memory)
+        made.title += ", " + base::format_bytes(numa.memory_bytes);
+      if (!numa.subtype.empty()) made.title += ", " + numa.subtype;
       picture_.packages[at].numas.push_back(std::move(made));
       spots_[i] = Spot{at, picture_.packages[at].numas.size() - 1};
     }
@@ -299,7 +300,29 @@ int core_width(Picture const& picture) {
   return width;
 }
 
+/// Whether the numbers of a device's ranks fit beside its bus id.
+bool one_line(HostPicture const& host, Tile const& tile) {
+  std::string const name = short_bus_id(*host.node, host.node->devices[tile.index].bus_id);
+  int width = 15 + text_width(name, 11);
+  for (std::size_t const rank : tile.ranks) width += badge_width(host.ranks[rank]) + 2;
+  return width <= size::nic_width + 12;
+}
+
 }  // namespace
+
+std::string strip_text(model::Node const& node, Strip const& strip) {
+  model::NumaNode const& numa = node.numa_nodes[strip.numa];
+  std::string const kind = numa.subtype == "GPUMemory" ? "GPU memory"
+                           : numa.subtype.empty()      ? "no processors"
+                                                       : numa.subtype;
+  std::string text = fmt::format("NUMA {}, {}", numa.os_index, kind);
+  if (numa.memory_bytes >= least_memory) text += ", " + base::format_bytes(numa.memory_bytes);
+  return text;
+}
+
+int badge_width(model::MapRank const& rank) {
+  return std::max(16, text_width(std::to_string(rank.rank), 10) + 6);
+}
 
 std::string ranks_text(HostPicture const& host, std::vector<std::size_t> const& ranks) {
   std::vector<int> numbers;
@@ -335,7 +358,7 @@ Picture picture_of(HostPicture const& host) {
   for (PackageBox& package : picture.packages)
     for (NumaBox& box : package.numas) box.l3_cores = cores_per_l3(*host.node, box);
   for (Tile const& tile : picture.tiles)
-    if (tile.kind == TileKind::device && tile.ranks.size() > 2) picture.head_height = 52;
+    if (tile.kind == TileKind::device && !one_line(host, tile)) picture.head_height = 52;
   return picture;
 }
 

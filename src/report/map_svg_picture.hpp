@@ -121,7 +121,7 @@ inline constexpr int pad = 10;
 inline constexpr int core = 16;
 inline constexpr int core_gap = 2;
 inline constexpr int l3_gap = 4;
-inline constexpr int nic_width = 98;
+inline constexpr int nic_width = 112;
 inline constexpr int nic_height = 30;
 inline constexpr int nic_gap = 6;
 inline constexpr int strip = 16;
@@ -140,6 +140,10 @@ void route_down(Picture& picture);
 
 /// A name for the ranks: "rank 3", "ranks 0-7".
 std::string ranks_text(HostPicture const& host, std::vector<std::size_t> const& ranks);
+/// What a strip says: "NUMA 1, GPU memory, 16 GiB".
+std::string strip_text(model::Node const& node, Strip const& strip);
+/// Width of the coloured number of a rank.
+int badge_width(model::MapRank const& rank);
 /// "1b:00.0": without the domain, where all devices of the node are in the first.
 std::string short_bus_id(model::Node const& node, std::string const& bus_id);
 

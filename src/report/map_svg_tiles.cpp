@@ -16,9 +16,14 @@ constexpr int badge_height = 14;
 
 /// "NVIDIA H100 80GB HBM3" -> "H100 80GB HBM3": the vendor is no news, and space is short.
 std::string short_model(model::Device const& device) {
-  std::string const& name = device.model;
-  for (std::string_view const vendor : {"NVIDIA ", "AMD ", "Intel "})
-    if (name.rfind(vendor, 0) == 0) return name.substr(vendor.size());
+  std::string name = device.model;
+  // The PCI ID list has "Aqua Vanjaram [Instinct MI300A]".
+  std::size_t const open = name.find('[');
+  std::size_t const close = name.find(']', open == std::string::npos ? 0 : open);
+  if (open != std::string::npos && close != std::string::npos && close > open + 1)
+    name = name.substr(open + 1, close - open - 1);
+  for (std::string_view const word : {"NVIDIA ", "AMD ", "Intel ", "Tesla ", "Instinct "})
+    if (name.rfind(word, 0) == 0) name.erase(0, word.size());
   if (!name.empty()) return name;
   if (device.vendor == "10de") return "NVIDIA";
   if (device.vendor == "1002") return "AMD";
@@ -39,7 +44,7 @@ void draw_badges(Svg& svg, HostPicture const& host, std::vector<std::size_t> con
                  int right) {
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     std::string const number = std::to_string(host.ranks[ranks[i]].rank);
-    int const width = std::max(16, text_width(number, 10) + 6);
+    int const width = badge_width(host.ranks[ranks[i]]);
     std::string const rest = fmt::format("+{}", ranks.size() - i);
     bool const last = i + 1 == ranks.size();
     if (at.x + width + (last ? 0 : text_width(rest, 10) + 2) > right) {
@@ -128,7 +133,7 @@ void draw_nic(Svg& svg, Picture const& picture, Tile const& tile) {
   draw_frame(svg, "tile", tile);
   Box const& box = tile.box;
   bool const used = !tile.ranks.empty();
-  svg.text({box.x + 6, box.y + 13}, fitted(nic.name, box.width - 10, 11),
+  svg.text({box.x + 6, box.y + (speed.empty() ? 19 : 13)}, fitted(nic.name, box.width - 10, 11),
            {11, used ? "#111111" : "#777777"});
   svg.text({box.x + 6, box.y + 25}, speed, {9, "#666666"});
   svg.close();
