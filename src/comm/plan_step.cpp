@@ -170,7 +170,8 @@ std::string Communicator::Impl::State::plan() {
   auto const& group = roster.local;
   base::Environment const environment = base::Environment::process();
   std::string const own = encode(Request{
-      sys::format_cpulist(sys::get_affinity()), launcher::binding_is_asked(environment),
+      sys::format_cpulist(sys::get_affinity()),
+      launched.name.empty() || launcher::binding_is_asked(environment),
       line_of(environment, "CUDA_VISIBLE_DEVICES"), line_of(environment, "ROCR_VISIBLE_DEVICES")});
   std::string answer;
   if (group.self == 0) {
