@@ -41,7 +41,10 @@ std::vector<int> pus_of(std::string const& list) {
 struct Spot {
   std::size_t package = 0;
   std::size_t numa = 0;
-  friend auto operator<=>(Spot const&, Spot const&) = default;
+  friend bool operator==(Spot const&, Spot const&) = default;
+  friend bool operator<(Spot const& a, Spot const& b) {
+    return std::tie(a.package, a.numa) < std::tie(b.package, b.numa);
+  }
 };
 
 /// Makes the boxes and finds the right one for a thing.
@@ -336,6 +339,7 @@ int badge_width(model::MapRank const& rank) {
 
 std::string ranks_text(HostPicture const& host, std::vector<std::size_t> const& ranks) {
   std::vector<int> numbers;
+  numbers.reserve(ranks.size());
   for (std::size_t const rank : ranks) numbers.push_back(host.ranks[rank].rank);
   return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", base::format_ranges(numbers));
 }
