@@ -28,7 +28,7 @@ void draw_tiles(Svg& svg, Picture const& picture);
 int draw_unused(Svg& svg, HostPicture const& host, int top, int width);
 /// One entry per rank. @return where it ends
 int draw_legend(Svg& svg, HostPicture const& host, int top, int width);
-/// Width that the legend needs in one column.
+/// Width at which the legend looks well.
 int legend_width(HostPicture const& host);
 
 }  // namespace berth::report

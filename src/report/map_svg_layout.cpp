@@ -57,6 +57,8 @@ void measure_box(Picture const& picture, NumaBox& box, std::size_t columns) {
   int inner = std::max(narrowest, text_width(box.title, 11) + 4);
   inner = std::max(inner, static_cast<int>(per_band) * pitch(picture) - size::pad);
   inner = std::max(inner, grid_width(picture, box, preferred_columns(box)));
+  for (Strip const& strip : box.strips)
+    inner = std::max(inner, text_width(strip_text(*picture.host->node, strip), 10) + 10);
   box.box.width = inner + 2 * size::pad;
   box.grid_columns = grid_columns(picture, box, inner);
 }

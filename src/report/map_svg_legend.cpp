@@ -20,6 +20,8 @@ constexpr int widest_cell = 260;
 constexpr int widest_alone = 460;
 /// With more ranks a legend goes on beside itself.
 constexpr std::size_t most_listed = 8;
+/// Lines of a longer one, where the page is wide enough.
+constexpr std::size_t most_wished = 16;
 constexpr std::size_t most_names = 12;
 /// rank, device, cores, CPUs, memory, NICs, path, flags
 constexpr std::size_t cells = 8;
@@ -93,7 +95,11 @@ std::string unused_text(std::string const& reason, std::vector<std::string> cons
 }  // namespace
 
 int legend_width(HostPicture const& host) {
-  return host.ranks.empty() ? 0 : table_of(host).width;
+  if (host.ranks.empty()) return 0;
+  int const blocks = static_cast<int>((host.ranks.size() + most_wished - 1) / most_wished);
+  int const block = table_of(host).width + 2 * gap;
+  // As many as stay on a page, at least one.
+  return std::min(blocks, std::max(1, size::page / block)) * block;
 }
 
 int draw_legend(Svg& svg, HostPicture const& host, int top, int width) {

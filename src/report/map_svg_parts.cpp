@@ -41,7 +41,10 @@ std::vector<int> pus_of(std::string const& list) {
 struct Spot {
   std::size_t package = 0;
   std::size_t numa = 0;
-  friend auto operator<=>(Spot const&, Spot const&) = default;
+  friend bool operator==(Spot const&, Spot const&) = default;
+  friend bool operator<(Spot const& a, Spot const& b) {
+    return std::tie(a.package, a.numa) < std::tie(b.package, b.numa);
+  }
 };
 
 /// Makes the boxes and finds the right one for a thing.
@@ -235,7 +238,8 @@ void add_links(Picture& picture, Tiles const& tiles) {
   }
 }
 
-/// A column per device or line end, NICs below the first that takes them, the others beside.
+/// A column per device or line end, NICs below the first that takes them, the others where there is
+/// room.
 void add_columns(Picture& picture, Boxes& boxes, Tiles const& tiles) {
   std::vector<bool> placed(picture.tiles.size(), false);
   for (std::size_t tile = 0; tile < tiles.first_nic; ++tile) {
@@ -252,6 +256,13 @@ void add_columns(Picture& picture, Boxes& boxes, Tiles const& tiles) {
   for (std::size_t tile = tiles.first_nic; tile < picture.tiles.size(); ++tile) {
     if (placed[tile]) continue;
     auto& columns = boxes.box(tiles.spots[tile]).columns;
+    auto const bare = std::find_if(columns.begin(), columns.end(), [](TileColumn const& column) {
+      return column.head && column.nics.empty();
+    });
+    if (bare != columns.end()) {
+      bare->nics.push_back(tile);
+      continue;
+    }
     std::size_t depth = most_stacked;
     for (TileColumn const& column : columns) depth = std::max(depth, column.nics.size());
     if (columns.empty() || columns.back().head || columns.back().nics.size() >= depth)
@@ -294,7 +305,9 @@ int core_width(Picture const& picture) {
       differ = differ || (now != nullptr && before != nullptr && *now != *before);
       if (now != nullptr) before = now;
     }
-    if (differ) width = std::max(width, std::min(64, number * static_cast<int>(core.pus.size())));
+    bool const part = held > 0 && held < core.pus.size();
+    if (differ || part)
+      width = std::max(width, std::min(64, number * static_cast<int>(core.pus.size())));
     if (sharers > 1) width = std::max(width, std::min(64, number + 6));
   }
   return width;
@@ -326,6 +339,7 @@ int badge_width(model::MapRank const& rank) {
 
 std::string ranks_text(HostPicture const& host, std::vector<std::size_t> const& ranks) {
   std::vector<int> numbers;
+  numbers.reserve(ranks.size());
   for (std::size_t const rank : ranks) numbers.push_back(host.ranks[rank].rank);
   return fmt::format("{} {}", ranks.size() == 1 ? "rank" : "ranks", base::format_ranges(numbers));
 }

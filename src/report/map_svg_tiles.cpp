@@ -145,12 +145,13 @@ void draw_link(Svg& svg, Picture const& picture, Link const& link) {
                                   host.node->nics[picture.tiles[link.to].index].name);
   if (!link.path.empty()) title += ", " + link.path;
   svg.open("link", title);
+  // Lines of ranks that share a device run together.
+  bool const single = picture.tiles[link.from].ranks.size() == 1;
   std::string_view const join = "fill=\"none\" stroke-linejoin=\"round\" ";
   // White beside each line keeps crossings apart.
   svg.line(link.points, fmt::format("{}stroke=\"#ffffff\" stroke-width=\"4\"", join));
-  svg.line(link.points,
-           fmt::format("{}stroke=\"{}\" stroke-width=\"2\"", join,
-                       link.ranks.size() == 1 ? line_colour(link.ranks.front()) : shared_colour));
+  svg.line(link.points, fmt::format("{}stroke=\"{}\" stroke-width=\"2\"", join,
+                                    single ? line_colour(link.ranks.front()) : shared_colour));
   svg.close();
 }
 

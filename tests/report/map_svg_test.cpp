@@ -82,7 +82,7 @@ report::HostPicture picture(model::Node const& node, int ranks, std::string titl
   report::HostPicture host{std::move(title), &node, {}};
   int const share = std::max(1, static_cast<int>(node.cores.size()) / std::max(ranks, 1));
   for (int i = 0; i < ranks; ++i) {
-    host.ranks.push_back(rank_on(i, i * share, share));
+    host.ranks.push_back(rank_on(i, i * share % static_cast<int>(node.cores.size()), share));
     Placement& place = host.ranks.back().placement;
     auto const at = static_cast<std::size_t>(i);
     if (!node.devices.empty()) place.device = node.devices[at % node.devices.size()].bus_id;
