@@ -92,8 +92,10 @@ class Comm {
   struct Note {
     int code = 0;  ///< an Errc
     int rank = -1;
-    char kind[16] = {};  ///< as Verdict's
+    char kind[16] = {};  ///< as a Verdict's: "silent" for lost, else the name of the code
     char text[488] = {};
+    Note() = default;
+    Note(Errc reason, int at_fault, char const* message) noexcept;
   };
   /// Makes MPI progress (MPI_Iprobe): a peer may sit in a rendezvous with us. Local, cheap. Returns
   /// a note that has arrived.
