@@ -6,10 +6,22 @@ namespace berth::base {
 
 std::string_view name(Type type) {
   switch (type) {
+    case Type::int8:
+      return "int8";
+    case Type::uint8:
+      return "uint8";
     case Type::int32:
       return "int32";
+    case Type::uint32:
+      return "uint32";
     case Type::int64:
       return "int64";
+    case Type::uint64:
+      return "uint64";
+    case Type::float16:
+      return "float16";
+    case Type::bfloat16:
+      return "bfloat16";
     case Type::float32:
       return "float32";
     case Type::float64:
@@ -28,6 +40,8 @@ std::string_view name(Op op) {
       return "min";
     case Op::max:
       return "max";
+    case Op::avg:
+      return "avg";
   }
   return "unknown";
 }
@@ -68,13 +82,15 @@ std::string_view name(Binding binding) {
 
 template <>
 std::vector<Type> const& all<Type>() {
-  static std::vector<Type> const values = {Type::int32, Type::int64, Type::float32, Type::float64};
+  static std::vector<Type> const values = {
+      Type::int32, Type::int64,  Type::float32, Type::float64, Type::int8,
+      Type::uint8, Type::uint32, Type::uint64,  Type::float16, Type::bfloat16};
   return values;
 }
 
 template <>
 std::vector<Op> const& all<Op>() {
-  static std::vector<Op> const values = {Op::sum, Op::prod, Op::min, Op::max};
+  static std::vector<Op> const values = {Op::sum, Op::prod, Op::min, Op::max, Op::avg};
   return values;
 }
 

@@ -42,11 +42,15 @@ struct Machine {
   model::Node node;
 };
 
-std::vector<Machine> read_machines(MapArguments const& arguments) {
+std::vector<Machine> read_machines(MapArguments const& arguments,
+                                   base::Environment const& environment) {
   std::vector<Machine> machines;
   for (std::string const& path : arguments.topologies)
     machines.push_back({path, topo::read_xml(path)});
-  if (machines.empty()) machines.push_back({"", topo::read_live()});
+  if (!machines.empty()) return machines;
+  topo::LiveOptions options;
+  options.nccl_topology = environment.raw("NCCL_TOPO_FILE").value_or("");
+  machines.push_back({"", topo::read_live(options)});
   return machines;
 }
 
@@ -125,7 +129,7 @@ Map collect(Communicator::Impl const& impl, std::vector<std::string> const& word
 
 int map_imagined(MapArguments const& arguments, base::Environment const& environment,
                  Output& output) {
-  std::vector<Machine> const machines = read_machines(arguments);
+  std::vector<Machine> const machines = read_machines(arguments, environment);
   model::Policy policy;
   policy.smt = arguments.smt.value_or(environment.smt().value_or(policy.smt));
   policy.fill = arguments.fill.value_or(environment.fill().value_or(policy.fill));

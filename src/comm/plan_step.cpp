@@ -98,7 +98,9 @@ void refuse_without_driver(model::Node const& node, Backend wanted) {
 
 LocalPlan plan_host(std::vector<int> const& members, std::vector<std::string> const& requests,
                     comm::Settings const& settings, std::string const& host) {
-  model::Node node = topo::read_live();
+  topo::LiveOptions options;
+  options.nccl_topology = base::Environment::process().raw("NCCL_TOPO_FILE").value_or("");
+  model::Node node = topo::read_live(options);
   node.host = host;
   refuse_without_driver(node, settings.backend);
   std::vector<model::LocalRank> ranks;
@@ -168,7 +170,8 @@ std::string Communicator::Impl::State::plan() {
   auto const& group = roster.local;
   base::Environment const environment = base::Environment::process();
   std::string const own = encode(Request{
-      sys::format_cpulist(sys::get_affinity()), launcher::binding_is_asked(environment),
+      sys::format_cpulist(sys::get_affinity()),
+      launched.name.empty() || launcher::binding_is_asked(environment),
       line_of(environment, "CUDA_VISIBLE_DEVICES"), line_of(environment, "ROCR_VISIBLE_DEVICES")});
   std::string answer;
   if (group.self == 0) {

@@ -97,8 +97,7 @@ void Communicator::Impl::State::call_roll() {
     // Rank 0 alone knows who of other hosts has not answered: it tells those that have.
     if (mpi.rank() != 0) throw Error(error.code(), error.rank(), error.what(), was_told);
     for (int rank = 1; rank < mpi.size(); ++rank) {
-      if (rank != error.rank())
-        mpi.send_note(note_of(error.code(), error.rank(), error.what()), rank);
+      if (rank != error.rank()) mpi.send_note({error.code(), error.rank(), error.what()}, rank);
     }
     throw;
   }

@@ -86,20 +86,8 @@ void Communicator::Impl::State::start(MPI_Comm parent) {
   open = true;
 }
 
-mpi::Comm::Note Communicator::Impl::State::note_of(Errc code, int rank, std::string const& text) {
-  mpi::Comm::Note note;
-  note.code = static_cast<int>(code);
-  note.rank = rank;
-  std::string const kind = code == Errc::aborted ? "aborted"
-                           : code == Errc::lost  ? "missing"
-                                                 : "timeout";
-  kind.copy(note.kind, sizeof note.kind - 1);
-  text.copy(note.text, sizeof note.text - 1);
-  return note;
-}
-
 void Communicator::Impl::State::tell_other_hosts(Errc code, std::string const& text) const {
-  mpi::Comm::Note const note = note_of(code, mpi.rank(), text);
+  mpi::Comm::Note const note(code, mpi.rank(), text.c_str());
   std::set<int> told{sharing_of_rank[static_cast<std::size_t>(mpi.rank())]};
   for (int rank = 0; rank < mpi.size(); ++rank) {
     if (told.insert(sharing_of_rank[static_cast<std::size_t>(rank)]).second) {

@@ -80,7 +80,6 @@ struct Communicator::Impl::State {
   std::string connect();
   std::string first_data();
 
-  static mpi::Comm::Note note_of(Errc code, int rank, std::string const& text);
   /// Carries the end of this communicator to one rank of every other sharing group. Never waits.
   void tell_other_hosts(Errc code, std::string const& text) const;
   /// The next operation, numbered and recorded.

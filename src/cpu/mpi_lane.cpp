@@ -23,10 +23,7 @@ bool MpiLane::test(Ticket ticket) {
 }
 
 void MpiLane::tell(int to, Error const& error) noexcept {
-  mpi::Comm::Note note;
-  note.code = static_cast<int>(error.code());
-  note.rank = error.rank();
-  std::strncpy(note.text, error.what(), sizeof note.text - 1);
+  mpi::Comm::Note const note(error.code(), error.rank(), error.what());
   comm_.send_note(note, to);
 }
 

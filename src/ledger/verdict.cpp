@@ -105,17 +105,25 @@ std::string describe(model::Descriptor const& operation) {
   auto const counted = [&] {
     return fmt::format("{} {}", base::format_count(operation.count), base::name(operation.type));
   };
+  std::string const what(model::name(operation.collective));
   switch (operation.collective) {
     case model::Collective::all_reduce:
-      return fmt::format("all_reduce of {} ({})", counted(), base::name(operation.op));
+    case model::Collective::reduce_scatter:
+      return fmt::format("{} of {} ({})", what, counted(), base::name(operation.op));
+    case model::Collective::reduce:
+      return fmt::format("{} of {} ({}) to rank {}", what, counted(), base::name(operation.op),
+                         operation.root);
     case model::Collective::broadcast:
-      return fmt::format("broadcast of {} from rank {}", counted(), operation.root);
+      return fmt::format("{} of {} from rank {}", what, counted(), operation.root);
+    case model::Collective::all_gather:
+    case model::Collective::all_to_all:
+    case model::Collective::send_recv:
+      return fmt::format("{} of {}", what, counted());
     case model::Collective::barrier:
-      return "barrier";
     case model::Collective::none:
       break;
   }
-  return "none";
+  return what;
 }
 
 std::vector<Blame> judge(std::vector<RankView> const& ranks, int self_rank, bool expired) {

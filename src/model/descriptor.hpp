@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include <berth/types.hpp>
 
@@ -20,6 +21,31 @@ enum class Collective : std::uint8_t {
   all_to_all = 7,      ///< `count` elements for each pair of ranks
   send_recv = 8        ///< a group of sends and receives; the count is this rank's own
 };
+
+/// Its word in texts, on the command line and in JSON.
+constexpr std::string_view name(Collective collective) noexcept {
+  switch (collective) {
+    case Collective::all_reduce:
+      return "all_reduce";
+    case Collective::broadcast:
+      return "broadcast";
+    case Collective::barrier:
+      return "barrier";
+    case Collective::reduce:
+      return "reduce";
+    case Collective::all_gather:
+      return "all_gather";
+    case Collective::reduce_scatter:
+      return "reduce_scatter";
+    case Collective::all_to_all:
+      return "all_to_all";
+    case Collective::send_recv:
+      return "send_recv";
+    case Collective::none:
+      break;
+  }
+  return "none";
+}
 
 /// What one operation is; equal on every rank in a right program. 32 bytes, plain data, lies in
 /// shared memory.

@@ -124,6 +124,12 @@ Request Comm::receive(void* data, std::size_t bytes, int from, int tag) const {
   return Request(request);
 }
 
+Comm::Note::Note(Errc reason, int at_fault, char const* message) noexcept
+    : code(static_cast<int>(reason)), rank(at_fault) {
+  std::strncpy(kind, reason == Errc::lost ? "silent" : errc_name(reason), sizeof kind - 1);
+  std::strncpy(text, message, sizeof text - 1);
+}
+
 std::optional<Comm::Note> Comm::progress() const noexcept {
   if (handle_ == MPI_COMM_NULL) return {};
   // MPI's progress is global, so the probe for notes serves every pending transfer.

@@ -92,8 +92,10 @@ class Comm {
   struct Note {
     int code = 0;  ///< an Errc
     int rank = -1;
-    char kind[16] = {};  ///< as Verdict's
+    char kind[16] = {};  ///< as a Verdict's: "silent" for lost, else the name of the code
     char text[488] = {};
+    Note() = default;
+    Note(Errc reason, int at_fault, char const* message) noexcept;
   };
   /// Makes MPI progress (MPI_Iprobe): a peer may sit in a rendezvous with us. Local, cheap. Returns
   /// a note that has arrived.
@@ -117,15 +119,8 @@ class Comm {
     int lowest = 0;  ///< lowest rank of this communicator on this host, as MPI sees it
   };
   [[nodiscard]] Locals split_by_host() const;
-
-  /// MPI's own collectives, the naive reference. `blocking`: plain MPI_Allreduce and so on, nothing
-  /// bounded; else the nonblocking form under `patience`, on copies that outlive a failed wait.
-  /// Counts above 2^30 go in pieces.
-  void reference_all_reduce(void const* in, void* out, std::size_t count, Type type, Op op,
-                            bool blocking, base::Patience& patience) const;
-  void reference_broadcast(void* data, std::size_t count, Type type, int root, bool blocking,
-                           base::Patience& patience) const;
-  void reference_barrier(bool blocking, base::Patience& patience) const;
+  /// For this room alone.
+  [[nodiscard]] MPI_Comm handle() const { return handle_; }
 
  private:
   MPI_Comm handle_ = MPI_COMM_NULL;

@@ -252,6 +252,7 @@ std::vector<DeviceChoice> choose_devices(model::Node const& node, std::vector<Ho
     free.push_back(i);
   }
   std::vector<Class> classes;
+  classes.reserve(alike.size());
   for (auto& [key, members] : alike) classes.push_back({key.first, key.second, members});
   if (!classes.empty()) {
     std::vector<int> const seen = sorted(classes.front().options);

@@ -44,6 +44,7 @@ std::vector<Taker> takers_of(CoreMap const& cores, std::vector<Domain> const& do
     if (!taker.ranks.empty()) found[first] = std::move(taker);
   }
   std::vector<Taker> takers;
+  takers.reserve(found.size());
   for (auto& [first, taker] : found) takers.push_back(std::move(taker));
   return takers;
 }
@@ -60,6 +61,7 @@ std::vector<Idle> idle_cores(CoreMap const& cores, model::PuSet const& allowed, 
     idle.cores.push_back(std::move(core));
   }
   std::vector<Idle> all;
+  all.reserve(by_numa.size());
   for (auto& [numa, idle] : by_numa) all.push_back(std::move(idle));
   return all;
 }

@@ -165,6 +165,7 @@ class Dealer {
   void hand_out(Class const& one, std::vector<std::pair<int, std::size_t>> const& edges,
                 Flow const& flow, std::vector<NicChoice>& choices) {
     std::vector<std::pair<int, int>> left;
+    left.reserve(edges.size());
     for (auto const& [card, edge] : edges) left.emplace_back(card, flow.on(edge));
     std::size_t next = 0;
     for (bool any = true; any;) {

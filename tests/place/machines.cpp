@@ -46,8 +46,8 @@ void add_gpu(model::Node& node, std::string const& bus_id, int numa,
   device.numa = numa;
   device.bridges = bridges;
   if (numa >= 0) {
-    device.package = node.numa_nodes[static_cast<std::size_t>(numa)].package;
-    device.local_pus = node.numa_nodes[static_cast<std::size_t>(numa)].pus;
+    device.package = node.numa_nodes.at(static_cast<std::size_t>(numa)).package;
+    device.local_pus = node.numa_nodes.at(static_cast<std::size_t>(numa)).pus;
   }
   node.devices.push_back(device);
 }
@@ -57,7 +57,7 @@ void add_nic(model::Node& node, std::string const& name, int numa,
   model::Nic nic;
   nic.name = name;
   nic.numa = numa;
-  if (numa >= 0) nic.package = node.numa_nodes[static_cast<std::size_t>(numa)].package;
+  if (numa >= 0) nic.package = node.numa_nodes.at(static_cast<std::size_t>(numa)).package;
   nic.gbps = gbps;
   nic.fabric = true;
   nic.bridges = bridges;

@@ -58,7 +58,7 @@ model::Node dgx_h100() {
     add_nic(node, fmt::format("mlx5_{}", cards[at]), i / 4, behind(above, 2));
   }
   for (int const storage : {1, 2, 7, 8}) {
-    add_nic(node, fmt::format("mlx5_{}", storage), storage / 4, {"host0000:f0"});
+    add_nic(node, fmt::format("mlx5_{}", storage), storage / 7, {"host0000:f0"});
   }
   std::sort(node.nics.begin(), node.nics.end(),
             [](auto const& a, auto const& b) { return a.name < b.name; });
