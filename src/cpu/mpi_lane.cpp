@@ -16,9 +16,8 @@ Lane::Ticket MpiLane::receive(int from, void* data, std::size_t bytes) {
 }
 
 bool MpiLane::test(Ticket ticket) {
-  Slot& slot = slots_[static_cast<std::size_t>(ticket)];
-  if (!slot.request.test()) return false;
-  slot.is_used = false;
+  if (!requests_[static_cast<std::size_t>(ticket)].test()) return false;
+  free_.push_back(ticket);
   return true;
 }
 
@@ -28,13 +27,14 @@ void MpiLane::tell(int to, Error const& error) noexcept {
 }
 
 Lane::Ticket MpiLane::keep(mpi::Request request) {
-  // A handful of transfers at most are under way, so a search is cheaper than a list.
-  std::size_t free = 0;
-  while (free < slots_.size() && slots_[free].is_used) ++free;
-  if (free == slots_.size()) slots_.emplace_back();
-  slots_[free].request = std::move(request);
-  slots_[free].is_used = true;
-  return static_cast<Ticket>(free);
+  if (free_.empty()) {
+    requests_.push_back(std::move(request));
+    return static_cast<Ticket>(requests_.size()) - 1;
+  }
+  Ticket const ticket = free_.back();
+  free_.pop_back();
+  requests_[static_cast<std::size_t>(ticket)] = std::move(request);
+  return ticket;
 }
 
 }  // namespace berth::cpu

@@ -22,15 +22,12 @@ class MpiLane final : public Lane {
   void tell(int to, Error const& error) noexcept override;
 
  private:
-  struct Slot {
-    mpi::Request request;
-    bool is_used = false;
-  };
   Ticket keep(mpi::Request request);
 
   mpi::Comm const& comm_;
   int tag_;
-  std::vector<Slot> slots_;
+  std::vector<mpi::Request> requests_;  ///< by ticket
+  std::vector<Ticket> free_;
 };
 
 }  // namespace berth::cpu

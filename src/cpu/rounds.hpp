@@ -19,13 +19,11 @@ namespace berth::cpu {
 /// the slots of the ring.
 ///
 /// In round b (block number g over the life of the communicator) a rank
-///   1. waits until the others have taken what its slot held before     (their marks taken > g -
-///   slots)
-///   2. copies its part of the round into its slot, plain stores        (mark copied = g + 1,
-///   release)
-///   3. waits for the others' copied > g, acquire, and reads what is its own out of their slots
-///   4. says so                                                         (mark taken = g + 1,
-///   release)
+///   1. waits for the others' marks taken > g - slots (acquire): they have read what its slot held;
+///   2. copies its part of the round into its slot with plain stores and sets its mark
+///      copied = g + 1 (release);
+///   3. waits for the others' copied > g (acquire) and reads what is its own out of their slots;
+///   4. sets its mark taken = g + 1 (release).
 /// On one host it does 1 and 2 some rounds ahead.
 ///
 /// Nothing is read early: the acquire load that sees copied > g synchronises with the release store
@@ -70,6 +68,7 @@ class Rounds {
     std::size_t count = 0;
   };
   /// How one operation is cut: pieces of the parts, and of each piece the groups, some to a round.
+  /// Pieces are the same on every host; rounds are the host's own business.
   struct Cut {
     std::size_t element = 0;   ///< bytes
     std::size_t part = 0;      ///< elements for (or of) each rank
