@@ -77,6 +77,7 @@ std::vector<Pairs::Stream> Pairs::streams_of(std::vector<coll::Message> const& m
     stream.messages.push_back(&message);
   }
   std::vector<Stream> streams;
+  streams.reserve(found.size());
   for (auto& [key, stream] : found) streams.push_back(std::move(stream));
   return streams;
 }

@@ -1,5 +1,7 @@
 // SPDX-FileCopyrightText: The Berth contributors
 // SPDX-License-Identifier: Apache-2.0
+#include <random>
+
 #include <gtest/gtest.h>
 
 #include "cpu/cases.hpp"
@@ -218,6 +220,42 @@ TEST(Reduce, GivesBitwiseWhatAnAllReduceGives) {
         if (first.empty()) first = result;
         if (is_comparable) {
           EXPECT_EQ(0, std::memcmp(first.data(), result.data(), count * sizeof(float)));
+        }
+      }
+    }
+  }
+}
+
+/// What all ranks hold after a reduce_scatter and an all_reduce of any bits, NaNs among them.
+std::vector<std::byte> results(std::vector<int> const& hosts, Type type, Op op,
+                               kernel::Kernels const* kernels) {
+  constexpr std::size_t count = 2011;
+  Job job(hosts, {}, false, true, kernels);
+  std::size_t const part = count * size_of(type);
+  auto const ranks = static_cast<std::size_t>(job.size());
+  std::vector<std::byte> all(2 * ranks * part);
+  auto const errors = job.run([&](Rank& rank) {
+    std::mt19937 random(static_cast<unsigned>(rank.rank) + 1);
+    std::vector<std::byte> in(ranks * part);
+    for (std::byte& x : in) x = static_cast<std::byte>(random());
+    std::byte* const out = all.data() + 2 * static_cast<std::size_t>(rank.rank) * part;
+    rank.reduce_scatter(in.data(), out, count, type, op);
+    rank.all_reduce(in.data(), out + part, count, type, op);
+  });
+  for (auto const& error : errors) EXPECT_FALSE(error) << error->what();
+  return all;
+}
+
+TEST(Collectives, GiveTheSameBitsWithEveryInstructionSet) {
+  for (auto const& hosts : {std::vector{3}, {2, 1}}) {
+    for (Type type : all_types) {
+      for (Op op : all_ops) {
+        auto const right = results(hosts, type, op, kernel::find("baseline"));
+        for (char const* name : {"avx2", "avx512", "neon"}) {
+          kernel::Kernels const* const kernels = kernel::find(name);
+          if (kernels == nullptr) continue;
+          EXPECT_EQ(right, results(hosts, type, op, kernels))
+              << name << ", type " << static_cast<int>(type) << ", op " << static_cast<int>(op);
         }
       }
     }

@@ -204,7 +204,7 @@ Topology arrange(std::vector<int> const& ranks_per_host, bool is_round_robin) {
 }  // namespace
 
 Job::Job(std::vector<int> const& ranks_per_host, coll::Tuning const& tuning, bool is_round_robin,
-         bool is_rendezvous)
+         bool is_rendezvous, kernel::Kernels const* kernels)
     : topology_(arrange(ranks_per_host, is_round_robin)),
       network_(topology_.size(), is_rendezvous) {
   for (int ranks : ranks_per_host) {
@@ -245,6 +245,7 @@ Job::Job(std::vector<int> const& ranks_per_host, coll::Tuning const& tuning, boo
     setup.watch = member->watch.get();
     setup.lane = member->lane.get();
     setup.tuning = tuning;
+    setup.kernels = kernels;
     member->backend = std::make_unique<CpuBackend>(setup);
     member->rank = {rank, topology_.size(), member->backend.get(), &*member->ledger, 0};
     members_.push_back(std::move(member));

@@ -79,8 +79,10 @@ struct Rank {
 class Job {
  public:
   /// @param ranks_per_host e.g. {3, 1, 2}; ranks are numbered host by host, or dealt round robin
+  /// @param kernels null: the fastest
   explicit Job(std::vector<int> const& ranks_per_host, coll::Tuning const& tuning = {},
-               bool is_round_robin = false, bool is_rendezvous = true);
+               bool is_round_robin = false, bool is_rendezvous = true,
+               kernel::Kernels const* kernels = nullptr);
   ~Job();
   /// Runs `body` on every rank at the same time and returns each rank's Error, if any.
   std::vector<std::optional<Error>> run(std::function<void(Rank&)> const& body);
