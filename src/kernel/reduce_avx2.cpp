@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: The Berth contributors
 // SPDX-License-Identifier: Apache-2.0
 #define BERTH_VECTOR_BYTES 32
-#include <kernel/loops.inc>
+#include <kernel/table.inc>
 
 namespace berth::kernel {
 

@@ -8,12 +8,17 @@
 /// the processor lacks ends the process: only dispatch.cpp chooses.
 namespace berth::kernel {
 
+#if defined(__aarch64__)
+/// What every processor of the architecture can run.
+extern Kernels const neon_kernels;
+#else
 /// What every processor of the architecture can run.
 extern Kernels const baseline_kernels;
+#endif
 #if defined(__x86_64__)
-/// Needs avx2.
+/// Needs avx2 and f16c.
 extern Kernels const avx2_kernels;
-/// Needs avx512f, avx512bw, avx512dq and avx512vl.
+/// Needs avx512f, avx512bw, avx512dq, avx512vl and f16c.
 extern Kernels const avx512_kernels;
 #endif
 
