@@ -3,6 +3,7 @@
 include(CMakeDependentOption)
 option(BERTH_TESTS "build the tests" ${PROJECT_IS_TOP_LEVEL})
 option(BERTH_MICRO_BENCHMARKS "build bench/micro (needs Google Benchmark)" ${PROJECT_IS_TOP_LEVEL})
+option(BERTH_CORE_ONLY "build only the rooms that need no MPI, and their tests" OFF)
 option(BERTH_WERROR "treat warnings as errors" OFF)
 set(BERTH_SANITIZE "" CACHE STRING "sanitizers, for example address,undefined or thread")
 

@@ -1,10 +1,14 @@
 # SPDX-FileCopyrightText: The Berth contributors
 # SPDX-License-Identifier: Apache-2.0
-find_package(GTest REQUIRED)
+if(NOT BERTH_CORE_ONLY)  # which brings its own
+  find_package(GTest REQUIRED)
+endif()
 
 # The launcher decides which of its switches and variables a test needs.
-execute_process(COMMAND ${MPIEXEC_EXECUTABLE} --version OUTPUT_VARIABLE _berth_mpiexec_version
-                ERROR_VARIABLE _berth_mpiexec_version_error)
+if(NOT BERTH_CORE_ONLY)
+  execute_process(COMMAND ${MPIEXEC_EXECUTABLE} --version OUTPUT_VARIABLE _berth_mpiexec_version
+                  ERROR_VARIABLE _berth_mpiexec_version_error)
+endif()
 if(_berth_mpiexec_version MATCHES "Open ?MPI|OpenRTE|prterun|PRRTE")
   set(BERTH_MPIEXEC_FLAGS --oversubscribe)
 else()
@@ -41,13 +45,15 @@ endforeach()
 
 add_library(berth_test_main OBJECT ${PROJECT_SOURCE_DIR}/tests/support/plain_main.cpp)
 target_link_libraries(berth_test_main PRIVATE berth_flags GTest::gtest)
-add_library(berth_test_mpi_main OBJECT ${PROJECT_SOURCE_DIR}/tests/support/mpi_main.cpp
-                                       ${PROJECT_SOURCE_DIR}/tests/support/attendance.cpp)
-target_link_libraries(berth_test_mpi_main PRIVATE berth_flags GTest::gtest berth_mpi_interface
-                                                  Threads::Threads)
-target_include_directories(berth_test_mpi_main PRIVATE ${PROJECT_SOURCE_DIR}/tests)
-
-set_target_properties(berth_test_main berth_test_mpi_main PROPERTIES EXCLUDE_FROM_ALL ON)
+set_target_properties(berth_test_main PROPERTIES EXCLUDE_FROM_ALL ON)
+if(NOT BERTH_CORE_ONLY)
+  add_library(berth_test_mpi_main OBJECT EXCLUDE_FROM_ALL
+              ${PROJECT_SOURCE_DIR}/tests/support/mpi_main.cpp
+              ${PROJECT_SOURCE_DIR}/tests/support/attendance.cpp)
+  target_link_libraries(berth_test_mpi_main PRIVATE berth_flags GTest::gtest berth_mpi_interface
+                                                    Threads::Threads)
+  target_include_directories(berth_test_mpi_main PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+endif()
 
 # Everything that ctest runs; `ninja` alone builds only what is installed. berth_tests_LABEL builds
 # the tests of one label.

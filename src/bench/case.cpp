@@ -56,7 +56,8 @@ Case::Case(Communicator::Impl& impl, Plan const& plan, std::size_t count, Type t
 }
 
 void Case::run(Variant const& variant) {
-  impl_.all_reduce(*variant.backend, variant.in, variant.out, count_, type_, op_);
+  impl_.run(*variant.backend,
+            {model::Collective::all_reduce, variant.in, variant.out, count_, type_, op_});
 }
 
 void Case::check(Variant& variant, std::uint32_t round) {
@@ -71,7 +72,7 @@ void Case::check(Variant& variant, std::uint32_t round) {
 
 double Case::time_batch(Variant const& variant) {
   variant.rewritten->rewrite(type_, impl_.rank());
-  impl_.barrier(impl_.backend());
+  impl_.run(impl_.backend(), {model::Collective::barrier});
   base::nanoseconds const start = clock_.now();
   for (int i = 0; i < variant.batch; ++i) run(variant);
   return microseconds(clock_.now() - start) / variant.batch;

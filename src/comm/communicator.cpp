@@ -14,6 +14,8 @@
 
 namespace berth {
 
+using model::Collective;
+
 Communicator::Communicator(MPI_Comm parent, Options const& options)
     : impl_(std::make_unique<Impl>(parent, options, comm::Seams{})) {}
 
@@ -64,15 +66,96 @@ std::string Communicator::summary() const {
 }
 
 void Communicator::all_reduce(void const* in, void* out, std::size_t count, Type type, Op op) {
-  impl_->all_reduce(impl_->backend(), in, out, count, type, op);
+  impl_->call({Collective::all_reduce, in, out, count, type, op, -1});
+}
+
+void Communicator::reduce(void const* in, void* out, std::size_t count, Type type, Op op,
+                          int root) {
+  impl_->call({Collective::reduce, in, out, count, type, op, root});
 }
 
 void Communicator::broadcast(void* buffer, std::size_t count, Type type, int root) {
-  impl_->broadcast(impl_->backend(), buffer, count, type, root);
+  impl_->call({Collective::broadcast, buffer, buffer, count, type, Op::sum, root});
+}
+
+void Communicator::all_gather(void const* in, void* out, std::size_t count, Type type) {
+  impl_->call({Collective::all_gather, in, out, count, type, Op::sum, -1});
+}
+
+void Communicator::reduce_scatter(void const* in, void* out, std::size_t count, Type type, Op op) {
+  impl_->call({Collective::reduce_scatter, in, out, count, type, op, -1});
+}
+
+void Communicator::all_to_all(void const* in, void* out, std::size_t count, Type type) {
+  impl_->call({Collective::all_to_all, in, out, count, type, Op::sum, -1});
 }
 
 void Communicator::barrier() {
-  impl_->barrier(impl_->backend());
+  impl_->call({Collective::barrier, nullptr, nullptr, 0, Type::int32, Op::sum, -1});
+}
+
+void Communicator::send(void const* in, std::size_t count, Type type, int to) {
+  impl_->call(coll::Message{true, to, type, count, in, nullptr});
+}
+
+void Communicator::receive(void* out, std::size_t count, Type type, int from) {
+  impl_->call(coll::Message{false, from, type, count, nullptr, out});
+}
+
+void Communicator::group_start() {
+  impl_->queue().group_start();
+}
+void Communicator::group_end() {
+  impl_->queue().group_end();
+}
+
+Request Communicator::all_reduce_async(void const* in, void* out, std::size_t count, Type type,
+                                       Op op) {
+  return {*this, impl_->start({Collective::all_reduce, in, out, count, type, op, -1})};
+}
+
+Request Communicator::reduce_async(void const* in, void* out, std::size_t count, Type type, Op op,
+                                   int root) {
+  return {*this, impl_->start({Collective::reduce, in, out, count, type, op, root})};
+}
+
+Request Communicator::broadcast_async(void* buffer, std::size_t count, Type type, int root) {
+  return {*this, impl_->start({Collective::broadcast, buffer, buffer, count, type, Op::sum, root})};
+}
+
+Request Communicator::all_gather_async(void const* in, void* out, std::size_t count, Type type) {
+  return {*this, impl_->start({Collective::all_gather, in, out, count, type, Op::sum, -1})};
+}
+
+Request Communicator::reduce_scatter_async(void const* in, void* out, std::size_t count, Type type,
+                                           Op op) {
+  return {*this, impl_->start({Collective::reduce_scatter, in, out, count, type, op, -1})};
+}
+
+Request Communicator::all_to_all_async(void const* in, void* out, std::size_t count, Type type) {
+  return {*this, impl_->start({Collective::all_to_all, in, out, count, type, Op::sum, -1})};
+}
+
+Request Communicator::barrier_async() {
+  return {*this,
+          impl_->start({Collective::barrier, nullptr, nullptr, 0, Type::int32, Op::sum, -1})};
+}
+
+Request::Request(Communicator& communicator, unsigned long long ticket)
+    : impl_(&communicator.impl()), ticket_(ticket) {}
+
+bool Request::test() {
+  return static_cast<Communicator::Impl*>(impl_)->queue().test(ticket_);
+}
+
+void Request::wait() {
+  static_cast<Communicator::Impl*>(impl_)->queue().wait(ticket_);
+}
+
+std::optional<Communicator> Communicator::split(int color, int key) {
+  std::unique_ptr<Impl> part = impl_->split(color, key);
+  if (!part) return std::nullopt;
+  return std::optional<Communicator>(std::in_place, std::move(part));
 }
 
 void Communicator::abort() noexcept {

@@ -80,10 +80,9 @@ std::string Communicator::Impl::State::first_data() {
   for (std::size_t count : counts) {
     ++code.round;
     pattern::fill(code, mpi.rank(), data.data(), 0, count);
-    backend->all_reduce(
-        begin(*backend, model::Collective::all_reduce, count, code.type, code.op, -1), data.data(),
-        data.data());
-    ledger->leave(last_number);
+    make(*backend,
+         {model::Collective::all_reduce, data.data(), data.data(), count, code.type, code.op, -1},
+         0);
     pattern::Check const check = pattern::check_reduced(code, data.data(), 0, count);
     if (check.wrong != 0) {
       base::fail(Errc::wrong_data,

@@ -7,37 +7,11 @@
 #include <fmt/format.h>
 
 #include <base/error.hpp>
-#include <base/names.hpp>
 #include <comm/impl.hpp>
 #include <comm/state.hpp>
 #include <mpi/value.hpp>
 
 namespace berth {
-
-namespace {
-
-void check_buffers(void const* in, void const* out, std::size_t count, Type type) {
-  if (static_cast<unsigned>(type) > static_cast<unsigned>(Type::float64)) {
-    base::fail(Errc::invalid_argument,
-               fmt::format("element type {} does not exist", static_cast<unsigned>(type)));
-  }
-  if (count == 0) return;
-  if (in == nullptr || out == nullptr) {
-    base::fail(Errc::invalid_argument, fmt::format("a null buffer for {} elements", count));
-  }
-  if (count > std::numeric_limits<std::ptrdiff_t>::max() / size_of(type)) {
-    base::fail(Errc::invalid_argument, fmt::format("{} elements do not fit in memory", count));
-  }
-  auto const from = reinterpret_cast<std::uintptr_t>(in);
-  auto const to = reinterpret_cast<std::uintptr_t>(out);
-  std::uintptr_t const bytes = count * size_of(type);
-  if (from != to && from < to + bytes && to < from + bytes) {
-    base::fail(Errc::invalid_argument,
-               "in and out overlap in part; they must be the same or apart");
-  }
-}
-
-}  // namespace
 
 Communicator::Impl::Impl(MPI_Comm parent, Options const& options, comm::Seams seams)
     : state_(std::make_unique<State>(options, std::move(seams))) {
@@ -107,30 +81,66 @@ std::vector<std::string> Communicator::Impl::gather(std::string const& own) {
   return mpi::gather_texts(state_->mpi, own, 0, tag, *state_->watch);
 }
 
-void Communicator::Impl::all_reduce(coll::Backend& on, void const* in, void* out, std::size_t count,
-                                    Type type, Op op) {
-  check_buffers(in, out, count, type);
-  if (static_cast<unsigned>(op) > static_cast<unsigned>(Op::max)) {
-    base::fail(Errc::invalid_argument,
-               fmt::format("operation {} does not exist", static_cast<unsigned>(op)));
-  }
-  on.all_reduce(state_->begin(on, model::Collective::all_reduce, count, type, op, -1), in, out);
-  state_->ledger->leave(state_->last_number);
+void Communicator::Impl::run(coll::Backend& on, comm::Call const& call) {
+  comm::check(call, rank(), size());
+  state_->make(on, call, 0);
 }
 
-void Communicator::Impl::broadcast(coll::Backend& on, void* buffer, std::size_t count, Type type,
-                                   int root) {
-  check_buffers(buffer, buffer, count, type);
-  if (root < 0 || root >= size()) {
-    base::fail(Errc::invalid_argument, fmt::format("root {} of {} ranks", root, size()));
-  }
-  on.broadcast(state_->begin(on, model::Collective::broadcast, count, type, Op::sum, root), buffer);
-  state_->ledger->leave(state_->last_number);
+void Communicator::Impl::call(comm::Call const& call) {
+  comm::check(call, rank(), size());
+  comm::Queue& waiting = queue();
+  if (waiting.is_grouping()) return waiting.add(call);
+  waiting.drain();
+  state_->make(*state_->backend, call, 0);
 }
 
-void Communicator::Impl::barrier(coll::Backend& on) {
-  on.barrier(state_->begin(on, model::Collective::barrier, 0, Type::int32, Op::sum, -1));
-  state_->ledger->leave(state_->last_number);
+void Communicator::Impl::call(coll::Message const& message) {
+  comm::check(message, size());
+  comm::Queue& waiting = queue();
+  if (waiting.is_grouping()) return waiting.add(message);
+  waiting.drain();
+  state_->backend->exchange({message});
+}
+
+comm::Queue& Communicator::Impl::queue() {
+  if (!state_->queue) {
+    State* const state = state_.get();
+    state_->queue.emplace(
+        state->mpi, *state->watch,
+        [state](comm::Call const& call, std::uint64_t form) {
+          state->make(*state->backend, call, form);
+        },
+        [state](std::vector<coll::Message> const& messages) {
+          state->backend->exchange(messages);
+        });
+  }
+  return *state_->queue;
+}
+
+std::uint64_t Communicator::Impl::start(comm::Call const& call) {
+  comm::check(call, rank(), size());
+  if (queue().is_grouping()) {
+    base::fail(Errc::invalid_argument, "a call cannot be started ahead inside a group");
+  }
+  return queue().start(call);
+}
+
+std::unique_ptr<Communicator::Impl> Communicator::Impl::split(int color, int key) {
+  queue().drain();
+  // The split itself blocks inside MPI; after this barrier every rank is on its way into it.
+  state_->mpi.barrier(*state_->watch);
+  MPI_Comm part = [&] {
+    ledger::Watch::Blocked const blocked(*state_->watch, -1);
+    return state_->mpi.split(color, key);
+  }();
+  if (part == MPI_COMM_NULL) return nullptr;
+  comm::Seams seams;
+  seams.wrap_backend = state_->seams.wrap_backend;
+  seams.placement = state_->placement;
+  seams.allowed = state_->allowed;
+  auto made = std::make_unique<Impl>(part, state_->settings.options(), std::move(seams));
+  mpi::free(part);
+  return made;
 }
 
 void Communicator::Impl::set_phase(ledger::Phase phase) {
@@ -159,8 +169,11 @@ void Communicator::Impl::close() {
   if (!state_->open) {
     base::fail(Errc::invalid_argument, "close() of a communicator that is not open");
   }
+  if (state_->queue) state_->queue->drain();
   state_->ledger->set_phase(ledger::Phase::closing);
-  barrier(*state_->backend);
+  comm::Call last;
+  last.collective = model::Collective::barrier;
+  run(*state_->backend, last);
   state_->open = false;
   if (state_->session->began()) {
     // Finalising waits for every rank of the job and nothing can throw out of it.

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,8 @@
 #include <base/log.hpp>
 #include <berth/communicator.hpp>
 #include <coll/backend.hpp>
+#include <comm/call.hpp>
+#include <comm/queue.hpp>
 #include <comm/seams.hpp>
 #include <ledger/watch.hpp>
 #include <model/node.hpp>
@@ -54,12 +57,21 @@ class Communicator::Impl {
   /// The communicator's backend and the naive reference. Owned by this object.
   [[nodiscard]] coll::Backend& backend();
   [[nodiscard]] coll::Backend& reference();
-  /// The public collectives on a backend of choice: checks the arguments, numbers and records the
-  /// operation, runs it. @throws Error as the public calls
-  void all_reduce(coll::Backend& on, void const* in, void* out, std::size_t count, Type type,
-                  Op op);
-  void broadcast(coll::Backend& on, void* buffer, std::size_t count, Type type, int root);
-  void barrier(coll::Backend& on);
+  /// A collective on a backend of choice, now: checks the call, numbers and records it, runs it.
+  /// @throws Error as the public calls
+  void run(coll::Backend& on, comm::Call const& call);
+  /// A collective of the user's: on the communicator's backend, after what was started before it;
+  /// inside a group at its end.
+  void call(comm::Call const& call);
+  /// A send or a receive of the user's: inside a group at its end, else now and alone.
+  void call(coll::Message const& message);
+  /// Calls that wait to be made.
+  [[nodiscard]] comm::Queue& queue();
+  /// Starts a collective ahead of its wait; the ticket is for queue().
+  std::uint64_t start(comm::Call const& call);
+  /// Collective, bounded: the ranks of one colour, in the order of key and rank; null for a
+  /// negative colour. @throws Error as the constructor
+  std::unique_ptr<Impl> split(int color, int key);
 
   /// Tells the watchdogs what the program is doing ("verify", "bench").
   void set_phase(ledger::Phase phase);

@@ -4,9 +4,12 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 
+#include <berth/placement.hpp>
 #include <coll/backend.hpp>
 #include <ledger/verdict.hpp>
+#include <model/node.hpp>
 
 namespace berth::comm {
 
@@ -17,6 +20,10 @@ struct Seams {
   /// Whether start-up ends with the first coded collective, which fails the communicator when data
   /// arrives changed. `berth verify` does without: it checks thoroughly and says whose data it is.
   bool first_data = true;
+  /// A place that this process has already, from the communicator that this one is a part of: it is
+  /// kept and nothing is planned or bound.
+  std::optional<Placement> placement = {};
+  model::PuSet allowed = {};  ///< PUs of the host that may be used; with `placement`
   /// Is the main thread alive inside MPI? (CLI: a sys::ThreadProbe.)
   std::function<bool()> probe;
   /// Called by the one speaking rank after its line, before the process ends.

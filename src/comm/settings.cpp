@@ -30,6 +30,19 @@ void keep_failure(Settings& settings, Read&& read) {
 
 }  // namespace
 
+Options Settings::options() const {
+  Options same;
+  same.backend = backend;
+  same.bind = false;
+  same.binding = binding;
+  same.smt = smt;
+  same.fill = fill;
+  same.on_lost = on_lost;
+  same.init_deadline = init_deadline;
+  same.op_deadline = op_deadline;
+  return same;
+}
+
 Settings resolve(Options const& options, base::Environment const& environment) {
   Settings s;
   keep_failure(s, [&] { environment.check_names(); });

@@ -29,6 +29,9 @@ struct Settings {
   /// and then all ranks throw.
   Errc code = Errc::ok;
   std::string text;
+
+  /// The same choices for a communicator that is a part of this one; it does not bind.
+  [[nodiscard]] Options options() const;
 };
 
 /// Reads everything, keeps the first failure in code and text. Never throws.

@@ -96,19 +96,20 @@ void Communicator::Impl::State::tell_other_hosts(Errc code, std::string const& t
   }
 }
 
-model::Descriptor Communicator::Impl::State::begin(coll::Backend const& on,
-                                                   model::Collective collective, std::size_t count,
-                                                   Type type, Op op, int root) {
+void Communicator::Impl::State::make(coll::Backend& on, comm::Call const& call,
+                                     std::uint64_t form) {
   model::Descriptor operation;
   operation.number = ++last_number;
-  operation.count = count;
-  operation.collective = collective;
-  operation.type = type;
-  operation.op = op;
+  operation.count = call.count;
+  operation.collective = call.collective;
+  operation.type = call.type;
+  operation.op = call.op;
   operation.backend = &on == reference.get() ? Backend::mpi : kind;
-  operation.root = root;
+  operation.root = call.root;
+  operation.form = form;
   ledger->enter(operation);
-  return operation;
+  comm::run(on, operation, call);
+  ledger->leave(last_number);
 }
 
 }  // namespace berth

@@ -55,6 +55,7 @@ struct Communicator::Impl::State {
   std::unique_ptr<coll::Backend> reference;
   Backend kind = Backend::cpu;
   std::vector<PhaseTime> phases;
+  std::optional<comm::Queue> queue;
   std::uint64_t last_number = 0;  ///< of operations
   bool open = false;              ///< between the end of start-up and close or abort
 
@@ -82,9 +83,9 @@ struct Communicator::Impl::State {
 
   /// Carries the end of this communicator to one rank of every other sharing group. Never waits.
   void tell_other_hosts(Errc code, std::string const& text) const;
-  /// The next operation, numbered and recorded.
-  model::Descriptor begin(coll::Backend const& on, model::Collective collective, std::size_t count,
-                          Type type, Op op, int root);
+  /// Makes a checked call now: numbers and records it, runs it on `on`.
+  /// @param form how it was made, see model::Descriptor
+  void make(coll::Backend& on, comm::Call const& call, std::uint64_t form);
 };
 
 }  // namespace berth

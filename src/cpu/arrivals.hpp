@@ -90,7 +90,8 @@ class Arrivals {
   [[nodiscard]] bool is_same_call(model::Descriptor const& operation) const {
     return operation.count == operation_.count && operation.root == operation_.root &&
            operation.collective == operation_.collective && operation.type == operation_.type &&
-           operation.op == operation_.op && operation.backend == operation_.backend;
+           operation.op == operation_.op && operation.backend == operation_.backend &&
+           operation.form == operation_.form;
   }
   /// Reports a mismatch unless `seen` belongs to a later operation: its rank has left this one.
   void check(std::uint64_t seen) const;

@@ -57,7 +57,9 @@ struct Descriptor {
   Op op = Op::sum;
   Backend backend = Backend::automatic;
   std::int32_t root = -1;  ///< -1: the collective has none
-  std::uint64_t reserved = 0;
+  /// How the call was made: 0 for a plain one, 1 for one that was started ahead of its wait, else a
+  /// hash of the counts of a fused group.
+  std::uint64_t form = 0;
 };
 static_assert(sizeof(Descriptor) == 32);
 
@@ -76,7 +78,7 @@ constexpr std::uint64_t call_hash(Descriptor const& d) noexcept {
       static_cast<std::uint64_t>(d.collective) | static_cast<std::uint64_t>(d.type) << 8 |
       static_cast<std::uint64_t>(d.op) << 16 | static_cast<std::uint64_t>(d.backend) << 24 |
       static_cast<std::uint64_t>(static_cast<std::uint32_t>(d.root)) << 32;
-  return mix(d.count ^ mix(kind));
+  return mix(d.count ^ mix(kind ^ mix(d.form)));
 }
 
 /// 32 bits that differ, with probability 1 - 2^-32, when two descriptors differ.

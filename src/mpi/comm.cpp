@@ -175,10 +175,14 @@ void Comm::broadcast(void* data, std::size_t bytes, int root, base::Patience& pa
   if (rank_ != root) std::memcpy(data, parcel.data(), bytes);
 }
 
-void Comm::barrier(base::Patience& patience) const {
+Request Comm::start_barrier() const {
   MPI_Request request = MPI_REQUEST_NULL;
   check(PMPI_Ibarrier(handle_, &request), "MPI_Ibarrier");
-  finish(Request(request), patience);
+  return Request(request);
+}
+
+void Comm::barrier(base::Patience& patience) const {
+  finish(start_barrier(), patience);
 }
 
 bool Comm::is_same(std::uint64_t value, base::Patience& patience) const {
@@ -235,6 +239,16 @@ Comm::Locals Comm::split_by_host() const {
   check(PMPI_Bcast(&result.lowest, 1, MPI_INT, 0, locals), "MPI_Bcast");
   check(PMPI_Comm_free(&locals), "MPI_Comm_free");
   return result;
+}
+
+MPI_Comm Comm::split(int color, int key) const {
+  MPI_Comm part = MPI_COMM_NULL;
+  check(PMPI_Comm_split(handle_, color < 0 ? MPI_UNDEFINED : color, key, &part), "MPI_Comm_split");
+  return part;
+}
+
+void free(MPI_Comm part) {
+  check(PMPI_Comm_free(&part), "MPI_Comm_free");
 }
 
 std::vector<int> world_ranks(MPI_Comm parent) {

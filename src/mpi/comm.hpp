@@ -107,6 +107,8 @@ class Comm {
   void all_gather(void const* in, std::size_t bytes, void* out, base::Patience& patience) const;
   void broadcast(void* data, std::size_t bytes, int root, base::Patience& patience) const;
   void barrier(base::Patience& patience) const;
+  /// Starts a barrier: complete once every rank has started it. Local. @throws Error mpi
+  [[nodiscard]] Request start_barrier() const;
   /// True when `value` is the same on all ranks; the same answer on all. @throws Error as above
   [[nodiscard]] bool is_same(std::uint64_t value, base::Patience& patience) const;
   /// Every rank learns whether any failed: the lowest failing rank's code and text.
@@ -119,6 +121,9 @@ class Comm {
     int lowest = 0;  ///< lowest rank of this communicator on this host, as MPI sees it
   };
   [[nodiscard]] Locals split_by_host() const;
+  /// The ranks of one colour in the order of key and rank; MPI_COMM_NULL for a negative colour. The
+  /// caller frees it. Collective and BLOCKING: guard it. @throws Error mpi
+  [[nodiscard]] MPI_Comm split(int color, int key) const;
   /// For this room alone.
   [[nodiscard]] MPI_Comm handle() const { return handle_; }
 
@@ -131,6 +136,8 @@ class Comm {
 /// Ranks of MPI_COMM_WORLD by rank of `parent`; empty for MPI_COMM_NULL and inter-communicators.
 /// Local. @throws Error mpi
 std::vector<int> world_ranks(MPI_Comm parent);
+/// Frees what Comm::split made. Collective. @throws Error mpi
+void free(MPI_Comm part);
 /// Number of ranks of MPI_COMM_WORLD. Local. @throws Error mpi
 int world_size();
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <type_traits>
 
+#include <pattern/element.hpp>
 #include <pattern/pattern.hpp>
 #include <pattern/recipe.hpp>
 
@@ -15,53 +16,85 @@ namespace {
 /// the highest bits, which are the ones that are used.
 constexpr std::uint32_t step = 0x9e3779b1u;
 
+constexpr std::uint16_t infinite_16 = 0x7c00;
+constexpr std::uint16_t minus_infinite_16 = 0xfc00;
+constexpr std::uint16_t infinite_b16 = 0x7f80;
+constexpr std::uint16_t minus_infinite_b16 = 0xff80;
+
+/// What an average is divided by: signed for signed integers, or the quotient would be unsigned.
+template <class V>
+using Divisor =
+    std::conditional_t<std::is_floating_point_v<V>, V,
+                       std::conditional_t<std::is_signed_v<V>, std::int64_t, std::uint64_t>>;
+
 /// What the chosen rank adds to a sum. With it, and by the capacity of the rest, a sum of floats
-/// stays between 2^22 and 2^23 (2^51 and 2^52), where 1/2 still counts.
-template <class T>
-constexpr T heavy = std::is_same_v<T, float>    ? T(std::int64_t{1} << 22)
-                    : std::is_same_v<T, double> ? T(std::int64_t{1} << 51)
-                                                : T(std::int64_t{1} << (8 * sizeof(T) - 2));
+/// stays in one binade, where every unit still counts.
+template <class E>
+constexpr Value<E> heavy = static_cast<Value<E>>(std::uint64_t{1} << exact_bits<E>);
 
 /// The factors of the chosen rank in a product. Powers of two keep every bit of a damaged float;
 /// odd factors keep every bit of a damaged integer, for they have an inverse modulo 2^n.
-template <class T>
+template <class E>
 struct Powers {
-  T value[16];
+  Value<E> value[16];
 };
-template <class T>
-constexpr Powers<T> make_powers() {
-  Powers<T> powers{};
-  T power = 1;
-  for (T& value : powers.value) {
-    power = static_cast<T>(power * (std::is_integral_v<T> ? 3 : 2));
-    value = power;
+template <class E>
+constexpr Powers<E> make_powers() {
+  using V = Value<E>;
+  Powers<E> powers{};
+  // A float16 ends before 2^16.
+  constexpr int different = std::is_same_v<E, float16> ? 14 : 16;
+  V power = 1;
+  for (int i = 0; i < 16; ++i) {
+    power = i % different == 0 ? V(1) : power;
+    power = static_cast<V>(power * (std::is_integral_v<V> ? 3 : 2));
+    powers.value[i] = power;
   }
   return powers;
 }
-template <class T>
-constexpr Powers<T> powers = make_powers<T>();
+template <class E>
+constexpr Powers<E> powers = make_powers<E>();
+
+/// The own value with the other sign; unsigned ones wrap, as their sums do.
+template <class V>
+inline V negated(V value) {
+  return static_cast<V>(V(0) - value);
+}
+
+template <class E, Op op>
+inline Value<E> sum_value(Recipe const& recipe, std::uint32_t h, bool chosen, std::uint32_t place) {
+  using V = Value<E>;
+  std::uint32_t const mask = (std::uint32_t{1} << recipe.fraction_bits) - 1;
+  std::uint32_t const f = h >> (31 - recipe.fraction_bits) & mask;
+  auto const light = static_cast<std::int32_t>(f * recipe.factor) + recipe.offset[place];
+  V const value = static_cast<V>(static_cast<V>(light) + (chosen ? heavy<E> : V(0)));
+  V const total = h >> 31 != 0 ? negated(value) : value;
+  if constexpr (op != Op::avg) return total;
+  return recipe.reduced ? static_cast<V>(total / static_cast<Divisor<V>>(recipe.ranks)) : total;
+}
 
 /// Writes the elements of the block whose first hash is `hash`.
-template <class T, Op op>
-inline void make_block(Recipe const& recipe, std::uint32_t hash, bool chosen, T* out) {
+template <class E, Op op>
+inline void make_block(Recipe const& recipe, std::uint32_t hash, bool chosen, E* out) {
+  using V = Value<E>;
 // Unrolled whole, as eight invites, the loop is not vectorised.
 #pragma GCC unroll 1
   for (std::uint32_t place = 0; place < block_elements; ++place) {
     std::uint32_t const h = hash + place * step;
-    if constexpr (op == Op::sum) {
-      std::uint32_t const mask = (std::uint32_t{1} << recipe.fraction_bits) - 1;
-      std::uint32_t const f = h >> (31 - recipe.fraction_bits) & mask;
-      auto const light = static_cast<std::int32_t>(f * recipe.factor) + recipe.offset[place];
-      T const value = static_cast<T>(light) + (chosen ? heavy<T> : T(0));
-      out[place] = h >> 31 != 0 ? -value : value;
+    if constexpr (op == Op::sum || op == Op::avg) {
+      out[place] = stored<E>(sum_value<E, op>(recipe, h, chosen, place));
     } else if constexpr (op == Op::prod) {
-      T const value = chosen ? powers<T>.value[h >> 27 & 15] : T(1);
+      V const value = chosen ? powers<E>.value[h >> 27 & 15] : V(1);
       std::uint32_t const sign = (h >> 31 & recipe.hash_sign) ^ recipe.sign[place];
-      out[place] = sign != 0 ? -value : value;
+      out[place] = stored<E>(sign != 0 ? negated(value) : value);
     } else {
-      std::int32_t const least = static_cast<std::int32_t>(h >> 16) - (1 << 15);
-      std::int32_t const value = least + (chosen ? 0 : recipe.offset[place]);
-      out[place] = static_cast<T>(op == Op::min ? value : -value);
+      constexpr int bits = order_bits<E>;
+      constexpr std::int32_t middle = std::is_unsigned_v<V> ? 0 : 1 << (bits - 1);
+      std::int32_t const least = static_cast<std::int32_t>(h >> (32 - bits)) - middle;
+      auto const value = static_cast<V>(least + (chosen ? 0 : recipe.offset[place]));
+      V const mirrored =
+          std::is_unsigned_v<V> ? static_cast<V>(negated(value) - V(1)) : negated(value);
+      out[place] = stored<E>(op == Op::min ? value : mirrored);
     }
   }
 }
@@ -104,7 +137,10 @@ void fill_as(Recipe const& recipe, void* out, std::size_t first, std::size_t cou
 }
 
 template <class T>
-using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+using Bits = std::conditional_t<
+    sizeof(T) == 1, std::uint8_t,
+    std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                       std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>>;
 
 /// Adds what differs among `elements` elements to `check`; `at` is the index of the first one.
 template <class T>
@@ -117,7 +153,7 @@ void note_wrong(Check& check, T const* right, unsigned char const* data, std::si
     if (expected == found) continue;
     if (check.wrong++ == 0) {
       check.first_wrong = at + i;
-      check.flipped = expected ^ found;
+      check.flipped = static_cast<Bits<T>>(expected ^ found);
     }
   }
 }
@@ -125,10 +161,12 @@ void note_wrong(Check& check, T const* right, unsigned char const* data, std::si
 /// Whether a whole block has the right bits.
 template <class T>
 inline bool same_block(T const* right, unsigned char const* data) {
-  Bits<T> expected[block_elements], found[block_elements], difference = 0;
+  Bits<T> expected[block_elements], found[block_elements];
+  Bits<T> difference = 0;
   std::memcpy(expected, right, sizeof expected);
   std::memcpy(found, data, sizeof found);
-  for (std::size_t i = 0; i < block_elements; ++i) difference |= expected[i] ^ found[i];
+  for (std::size_t i = 0; i < block_elements; ++i)
+    difference = static_cast<Bits<T>>(difference | (expected[i] ^ found[i]));
   return difference == 0;
 }
 
@@ -156,6 +194,8 @@ auto with_op(Op op, F f) {
       return f.template operator()<T, Op::min>();
     case Op::max:
       return f.template operator()<T, Op::max>();
+    case Op::avg:
+      return f.template operator()<T, Op::avg>();
     case Op::sum:
       break;
   }
@@ -169,6 +209,18 @@ auto with(Code const& code, F f) {
       return with_op<std::int32_t>(code.op, f);
     case Type::int64:
       return with_op<std::int64_t>(code.op, f);
+    case Type::int8:
+      return with_op<std::int8_t>(code.op, f);
+    case Type::uint8:
+      return with_op<std::uint8_t>(code.op, f);
+    case Type::uint32:
+      return with_op<std::uint32_t>(code.op, f);
+    case Type::uint64:
+      return with_op<std::uint64_t>(code.op, f);
+    case Type::float16:
+      return with_op<float16>(code.op, f);
+    case Type::bfloat16:
+      return with_op<bfloat16>(code.op, f);
     case Type::float32:
       return with_op<float>(code.op, f);
     case Type::float64:
@@ -178,14 +230,21 @@ auto with(Code const& code, F f) {
 }
 
 /// x op identity is x.
-template <class T, Op op>
-constexpr T identity() {
-  using Limits = std::numeric_limits<T>;
-  if (op == Op::sum) return T(0);
-  if (op == Op::prod) return T(1);
-  T const most = Limits::has_infinity ? Limits::infinity() : Limits::max();
-  T const least = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
-  return op == Op::min ? most : least;
+template <class E, Op op>
+E identity() {
+  using V = Value<E>;
+  using Limits = std::numeric_limits<V>;
+  if (op == Op::sum || op == Op::avg) return stored<E>(V(0));
+  if (op == Op::prod) return stored<E>(V(1));
+  if constexpr (std::is_same_v<E, float16>)
+    return {op == Op::min ? infinite_16 : minus_infinite_16};
+  if constexpr (std::is_same_v<E, bfloat16>)
+    return {op == Op::min ? infinite_b16 : minus_infinite_b16};
+  if constexpr (!is_half<E>) {
+    V const most = Limits::has_infinity ? Limits::infinity() : Limits::max();
+    V const least = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+    return op == Op::min ? most : least;
+  }
 }
 
 Check check_recipe(Code const& code, Recipe const& recipe, void const* data, std::size_t first,

@@ -11,7 +11,16 @@ namespace {
 /// What f and digits may add up to over all ranks: the heavy part and the whole sum then lie in one
 /// binade, where a float still has one bit below the units.
 std::uint32_t capacity(Type type) {
-  return type == Type::float32 ? std::uint32_t{1} << 21 : std::uint32_t{1} << 29;
+  switch (type) {
+    case Type::bfloat16:
+      return std::uint32_t{1} << 6;
+    case Type::float16:
+      return std::uint32_t{1} << 9;
+    case Type::float32:
+      return std::uint32_t{1} << 21;
+    default:
+      return std::uint32_t{1} << 29;
+  }
 }
 
 /// How the bits of a contribution to a sum are shared out.
@@ -21,7 +30,7 @@ struct Widths {
 };
 
 Widths widths(Code const& code) {
-  if (code.op != Op::sum) return {4, 0};
+  if (code.op != Op::sum && code.op != Op::avg) return {4, 0};
   std::uint32_t const room = capacity(code.type) / static_cast<std::uint32_t>(code.ranks);
   int const total = std::max(0, static_cast<int>(std::bit_width(room)) - 1);
   // 2^fraction + 2^digit is at most 2^total.

@@ -99,7 +99,8 @@ Observation Runner::all_reduce(Round const& round) {
   std::byte* const in = input(round.what.layout);
   std::byte* const out = output(round.what.layout);
   fill(round, in);
-  impl_.all_reduce(impl_.backend(), in, out, round.what.count(), round.what.type, round.what.op);
+  impl_.run(impl_.backend(), {model::Collective::all_reduce, in, out, round.what.count(),
+                              round.what.type, round.what.op});
   Observation seen = observation(check(round, out));
   seen.input_damaged = seen.wrong > 0 && is_damaged(round, in) ? 1 : 0;
   return seen;
@@ -110,7 +111,8 @@ Observation Runner::broadcast(Type type, std::size_t bytes, int root) {
   pattern::Code const code{type, Op::sum, impl_.size(), fresh()};
   std::byte* const data = output_.data();
   if (impl_.rank() == root) pattern::fill(code, root, data, 0, count);
-  impl_.broadcast(impl_.backend(), data, count, type, root);
+  impl_.run(impl_.backend(),
+            {model::Collective::broadcast, data, data, count, type, Op::sum, root});
   Observation seen =
       observation(with_element(pattern::check_single(code, root, data, 0, count), type, data));
   seen.input_damaged = seen.wrong > 0 && impl_.rank() == root ? 1 : 0;
@@ -118,7 +120,7 @@ Observation Runner::broadcast(Type type, std::size_t bytes, int root) {
 }
 
 void Runner::barrier() {
-  impl_.barrier(impl_.backend());
+  impl_.run(impl_.backend(), {model::Collective::barrier});
 }
 
 std::vector<Observation> Runner::gather(Observation const& own) {

@@ -22,14 +22,14 @@ model::Descriptor numbered(std::uint64_t number) {
   operation.count = number * 3;
   operation.collective = model::Collective::broadcast;
   operation.root = static_cast<std::int32_t>(number % 1000);
-  operation.reserved = number * 7;
+  operation.form = number * 7;
   return operation;
 }
 
 bool is_whole(model::Descriptor const& found, std::uint64_t number) {
   model::Descriptor const expected = numbered(number);
   return found.number == number && found.count == expected.count && found.root == expected.root &&
-         found.reserved == expected.reserved && found.collective == expected.collective;
+         found.form == expected.form && found.collective == expected.collective;
 }
 
 TEST(Layout, KeepsToItsBudgetPerRank) {
