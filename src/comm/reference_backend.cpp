@@ -1,12 +1,59 @@
 // SPDX-FileCopyrightText: The Berth contributors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstring>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include <comm/reference_backend.hpp>
 #include <cpu/mismatch.hpp>
+#include <mpi/parcel.hpp>
+#include <mpi/value.hpp>
 
 namespace berth::comm {
+
+namespace {
+
+constexpr int header_tag = 141;
+constexpr int data_tag = 142;
+constexpr std::size_t piece_bytes = std::size_t{1} << 30;
+
+/// In front of every transfer between two ranks.
+struct Header {
+  std::uint64_t count = 0;
+  std::uint64_t type = 0;
+};
+
+/// A send on its way: copies that MPI reads, because a wait that ends with an error leaves them to
+/// MPI for good.
+class Sending {
+ public:
+  Sending(mpi::Comm const& comm, coll::Message const& message) : peer_(message.peer) {
+    Header const header{message.count, static_cast<std::uint64_t>(message.type)};
+    add(comm, &header, sizeof header, header_tag);
+    auto const* const from = static_cast<std::byte const*>(message.from);
+    std::size_t const bytes = message.count * size_of(message.type);
+    for (std::size_t done = 0; done < bytes; done += piece_bytes)
+      add(comm, from + done, std::min(bytes - done, piece_bytes), data_tag);
+  }
+  void complete(base::Patience& patience) {
+    for (auto& [parcel, request] : parts_) parcel->deliver(std::move(request), patience, peer_);
+  }
+
+ private:
+  void add(mpi::Comm const& comm, void const* data, std::size_t bytes, int tag) {
+    auto parcel = std::make_unique<mpi::Parcel>(bytes);
+    std::memcpy(parcel->data(), data, bytes);
+    mpi::Request request = comm.send(parcel->data(), bytes, peer_, tag);
+    parts_.emplace_back(std::move(parcel), std::move(request));
+  }
+
+  int peer_;
+  std::vector<std::pair<std::unique_ptr<mpi::Parcel>, mpi::Request>> parts_;
+};
+
+}  // namespace
 
 ReferenceBackend::ReferenceBackend(mpi::Comm const& comm, ledger::Watch& watch)
     : comm_(comm),
@@ -112,6 +159,41 @@ void ReferenceBackend::reduce_scatter(model::Descriptor const& op, void const* i
 
 void ReferenceBackend::all_to_all(model::Descriptor const& op, void const* in, void* out) {
   run(op, -1, [&] { reference_.all_to_all(in, out, op.count * size_of(op.type)); });
+}
+
+void ReferenceBackend::exchange(std::vector<coll::Message> const& messages) {
+  // All sends are under way before anything is waited for, so no set of matching messages can
+  // deadlock, whatever their order.
+  std::vector<std::unique_ptr<Sending>> sendings;
+  for (coll::Message const& message : messages) {
+    if (message.is_send) sendings.push_back(std::make_unique<Sending>(comm_, message));
+  }
+  for (coll::Message const& message : messages) {
+    if (!message.is_send) receive(message);
+  }
+  for (auto const& sending : sendings) sending->complete(watch_);
+}
+
+void ReferenceBackend::receive(coll::Message const& message) {
+  auto const sent = mpi::receive_value<Header>(comm_, message.peer, header_tag, watch_);
+  if (sent.count != message.count || sent.type != static_cast<std::uint64_t>(message.type)) {
+    model::Descriptor here;
+    here.collective = model::Collective::send_recv;
+    here.count = message.count;
+    here.type = message.type;
+    model::Descriptor there = here;
+    there.count = sent.count;
+    there.type = static_cast<Type>(sent.type);
+    watch_.raise(cpu::mismatch(0, {message.peer, there}, {comm_.rank(), here}));
+  }
+  std::size_t const bytes = message.count * size_of(message.type);
+  for (std::size_t done = 0; done < bytes;) {
+    std::size_t const now = std::min(bytes - done, piece_bytes);
+    mpi::Parcel parcel(now);
+    parcel.deliver(comm_.receive(parcel.data(), now, message.peer, data_tag), watch_, message.peer);
+    std::memcpy(static_cast<std::byte*>(message.to) + done, parcel.data(), now);
+    done += now;
+  }
 }
 
 void ReferenceBackend::barrier(model::Descriptor const& op) {

@@ -45,6 +45,7 @@ class ReferenceBackend final : public coll::Backend {
   /// Turns MPI's result into the operation's.
   void finish(model::Descriptor const& op, void* out, void const* result) const;
 
+  void receive(coll::Message const& message);
   /// All ranks must be in the same operation: MPI ends the whole job when they are not. Only where
   /// the nonblocking forms are used. @throws Error mismatch on all ranks
   void compare(model::Descriptor const& op);

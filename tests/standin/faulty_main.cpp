@@ -102,6 +102,19 @@ class FaultyBackend final : public coll::Backend {
     real_->broadcast(op, changed.data());
   }
 
+  void reduce(model::Descriptor const& op, void const* in, void* out) override {
+    real_->reduce(op, in, out);
+  }
+  void all_gather(model::Descriptor const& op, void const* in, void* out) override {
+    real_->all_gather(op, in, out);
+  }
+  void reduce_scatter(model::Descriptor const& op, void const* in, void* out) override {
+    real_->reduce_scatter(op, in, out);
+  }
+  void all_to_all(model::Descriptor const& op, void const* in, void* out) override {
+    real_->all_to_all(op, in, out);
+  }
+  void exchange(std::vector<coll::Message> const& messages) override { real_->exchange(messages); }
   void barrier(model::Descriptor const& op) override { real_->barrier(op); }
 
  private:
