@@ -30,48 +30,85 @@ double microseconds(base::nanoseconds time) {
   return static_cast<double>(time.count()) / 1e3;
 }
 
+/// What a link must carry for each byte of the result, as nccl-tests reckons it (PERFORMANCE.md).
+double bus_factor(model::Collective collective, int ranks) {
+  double const others = static_cast<double>(ranks - 1) / ranks;
+  switch (collective) {
+    case model::Collective::all_reduce:
+      return 2 * others;
+    case model::Collective::all_gather:
+    case model::Collective::reduce_scatter:
+    case model::Collective::all_to_all:
+      return others;
+    default:
+      return 1;
+  }
+}
+
 }  // namespace
 
-Case::Case(Communicator::Impl& impl, Plan const& plan, std::size_t count, Type type, Op op,
-           double seconds)
-    : impl_(impl), plan_(plan), count_(count), type_(type), op_(op), seconds_(seconds) {
-  std::size_t const bytes = count * size_of(type);
-  std::size_t const needed = plan.compare ? 4 : 3;
+std::size_t bytes_of(pattern::Coded const& what) {
+  return std::max(in_elements(what), out_elements(what)) * size_of(what.code.type);
+}
+
+Case::Case(Communicator::Impl& impl, Plan const& plan, pattern::Coded const& what, double seconds)
+    : impl_(impl), plan_(plan), what_(what), seconds_(seconds) {
+  std::size_t const size = size_of(what.code.type);
+  pattern::InPlace const shared = pattern::in_place(what, impl.rank());
+  std::vector<std::size_t> bytes = {in_elements(what) * size, out_elements(what) * size,
+                                    shared.elements * size};
+  if (plan.compare) bytes.push_back(out_elements(what) * size);
   Errc code = Errc::ok;
   try {
-    for (std::size_t i = 0; i < needed; ++i) buffers_.emplace_back(bytes);
+    for (std::size_t const needed : bytes) buffers_.emplace_back(needed);
   } catch (std::bad_alloc const&) {
     code = Errc::out_of_memory;
   }
-  impl_.agree(code, code == Errc::ok ? ""
-                                     : fmt::format("bench: no memory for {} buffers of {}", needed,
-                                                   base::format_bytes(bytes)));
-  for (Buffer const& buffer : buffers_) buffer.rewrite(type, impl.rank());
+  impl_.agree(code, code == Errc::ok
+                        ? ""
+                        : fmt::format("bench: no memory for {} buffers of {}", bytes.size(),
+                                      base::format_bytes(bytes_of(what))));
+  for (Buffer const& buffer : buffers_) buffer.rewrite(what.code.type, impl.rank());
   Buffer const& input = buffers_[0];
   Buffer const& own = buffers_[2];
   variants_.push_back({&impl.backend(), input.data(), buffers_[1].data(), &input});
-  variants_.push_back({&impl.backend(), own.data(), own.data(), &own});
+  variants_.push_back(
+      {&impl.backend(), own.data() + shared.in * size, own.data() + shared.out * size, &own});
   if (plan.compare)
     variants_.push_back({&impl.reference(), input.data(), buffers_[3].data(), &input});
+  if (what.collective != model::Collective::broadcast) return;
+  // A broadcast has one buffer.
+  for (Variant& variant : variants_) variant.in = variant.out;
 }
 
 void Case::run(Variant const& variant) {
-  impl_.run(*variant.backend,
-            {model::Collective::all_reduce, variant.in, variant.out, count_, type_, op_});
+  if (what_.collective != model::Collective::send_recv) {
+    bool const has_root = what_.collective == model::Collective::reduce ||
+                          what_.collective == model::Collective::broadcast;
+    impl_.run(*variant.backend, {what_.collective, variant.in, variant.out, what_.count,
+                                 what_.code.type, what_.code.op, has_root ? what_.root : -1});
+    return;
+  }
+  int const ranks = impl_.size();
+  variant.backend->exchange(
+      {{true, (impl_.rank() + 1) % ranks, what_.code.type, what_.count, variant.in, nullptr},
+       {false, (impl_.rank() + ranks - 1) % ranks, what_.code.type, what_.count, nullptr,
+        variant.out}});
 }
 
 void Case::check(Variant& variant, std::uint32_t round) {
-  pattern::Code const code{type_, op_, impl_.size(), round};
-  pattern::fill(code, impl_.rank(), variant.in, 0, count_);
+  pattern::Coded coded = what_;
+  coded.code.round = round;
+  pattern::fill_input(coded, impl_.rank(), variant.in);
   run(variant);
-  std::uint64_t const wrong = pattern::check_reduced(code, variant.out, 0, count_).wrong;
+  std::uint64_t const wrong = pattern::check_output(coded, impl_.rank(), variant.out).wrong;
   std::vector<std::uint64_t> all(static_cast<std::size_t>(impl_.size()));
   impl_.mpi().all_gather(&wrong, sizeof wrong, all.data(), impl_.watch());
   variant.wrong += std::accumulate(all.begin(), all.end(), std::size_t{0});
 }
 
 double Case::time_batch(Variant const& variant) {
-  variant.rewritten->rewrite(type_, impl_.rank());
+  variant.rewritten->rewrite(what_.code.type, impl_.rank());
   impl_.run(impl_.backend(), {model::Collective::barrier});
   base::nanoseconds const start = clock_.now();
   for (int i = 0; i < variant.batch; ++i) run(variant);
@@ -128,10 +165,9 @@ model::Measured Case::measured(Variant const& variant) const {
   model::Measured result;
   result.time_us = summarize(variant.samples);
   result.wrong = variant.wrong;
-  double const ranks = impl_.size();
-  double const bytes = static_cast<double>(count_ * size_of(type_));
+  double const bytes = static_cast<double>(bytes_of(what_));
   if (result.time_us.median > 0) result.algbw_gbps = bytes / result.time_us.median / 1e3;
-  result.busbw_gbps = result.algbw_gbps * 2 * (ranks - 1) / ranks;
+  result.busbw_gbps = result.algbw_gbps * bus_factor(what_.collective, impl_.size());
   return result;
 }
 
@@ -145,12 +181,15 @@ model::Result Case::measure() {
   for (Variant& variant : variants_) slowest(variant.samples);
 
   model::Result result;
-  result.collective = "all_reduce";
+  result.collective = std::string(model::name(what_.collective));
   result.backend = std::string(impl_.backend().name());
-  result.size_bytes = count_ * size_of(type_);
-  result.count = count_;
-  result.type = type_;
-  result.op = op_;
+  result.size_bytes = bytes_of(what_);
+  result.count = what_.count;
+  result.type = what_.code.type;
+  result.op = what_.code.op;
+  bool const has_root = what_.collective == model::Collective::reduce ||
+                        what_.collective == model::Collective::broadcast;
+  result.root = has_root ? what_.root : -1;
   result.out_of_place = measured(variants_[out_of_place]);
   result.in_place = measured(variants_[in_place]);
   if (plan_.compare) {

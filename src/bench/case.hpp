@@ -9,16 +9,19 @@
 #include <base/clock.hpp>
 #include <bench/buffers.hpp>
 #include <bench/sweep.hpp>
+#include <pattern/collective.hpp>
 
 namespace berth::bench {
 
-/// Measures one size, type and operation. Every method is collective.
+/// Bytes of the larger of a rank's two buffers.
+std::size_t bytes_of(pattern::Coded const& what);
+
+/// Measures one collective, size, type and operation. Every method is collective.
 class Case {
  public:
   /// @param seconds about how long the timed rounds may take when the plan fixes no number
   /// @throws Error out_of_memory on all ranks
-  Case(Communicator::Impl& impl, Plan const& plan, std::size_t count, Type type, Op op,
-       double seconds);
+  Case(Communicator::Impl& impl, Plan const& plan, pattern::Coded const& what, double seconds);
   /// Checks, warms up, measures. The same result on every rank.
   model::Result measure();
 
@@ -48,9 +51,7 @@ class Case {
 
   Communicator::Impl& impl_;
   Plan const& plan_;
-  std::size_t count_;
-  Type type_;
-  Op op_;
+  pattern::Coded what_;
   double seconds_;
   base::SteadyClock clock_;
   std::vector<Buffer> buffers_;

@@ -40,6 +40,29 @@ void refuse_bad(Plan const& plan) {
     base::fail(Errc::invalid_argument, "bench: at least 1 iteration");
 }
 
+bool reduces(model::Collective collective) {
+  return collective == model::Collective::all_reduce || collective == model::Collective::reduce ||
+         collective == model::Collective::reduce_scatter;
+}
+
+/// Everything that is to be measured, in the order of the table.
+std::vector<pattern::Coded> cases_of(Plan const& plan, int ranks) {
+  static std::vector<Op> const no_op = {Op::sum};
+  std::vector<pattern::Coded> cases;
+  for (model::Collective const collective : plan.collectives) {
+    for (Type const type : plan.types) {
+      for (Op const op : reduces(collective) ? plan.ops : no_op) {
+        for (std::size_t const bytes : plan.sizes) {
+          pattern::Coded what{collective, {type, op, ranks, 0}, 1, 0};
+          what.count = bytes / (size_of(type) * std::max(in_elements(what), out_elements(what)));
+          if (what.count > 0) cases.push_back(what);
+        }
+      }
+    }
+  }
+  return cases;
+}
+
 }  // namespace
 
 model::Sweep sweep(Communicator::Impl& impl, Plan const& plan,
@@ -56,20 +79,17 @@ model::Sweep sweep(Communicator::Impl& impl, Plan const& plan,
 
   base::SteadyClock const clock;
   base::nanoseconds const start = clock.now();
-  int const total = static_cast<int>(plan.types.size() * plan.ops.size() * plan.sizes.size());
+  std::vector<pattern::Coded> const cases = cases_of(plan, impl.size());
+  int const total = static_cast<int>(cases.size());
   double const share = std::clamp(sweep_seconds / total, shortest_share, longest_share);
   int done = 0;
-  for (Type const type : plan.types) {
-    for (Op const op : plan.ops) {
-      for (std::size_t const bytes : plan.sizes) {
-        double const elapsed = static_cast<double>((clock.now() - start).count()) / 1e9;
-        double const each = done > 0 ? std::max(elapsed / done, share) : share;
-        if (progress) progress({done, total, bytes, each * (total - done)});
-        Case measured(impl, plan, bytes / size_of(type), type, op, share);
-        result.results.push_back(measured.measure());
-        ++done;
-      }
-    }
+  for (pattern::Coded const& what : cases) {
+    double const elapsed = static_cast<double>((clock.now() - start).count()) / 1e9;
+    double const each = done > 0 ? std::max(elapsed / done, share) : share;
+    if (progress) progress({done, total, bytes_of(what), each * (total - done)});
+    Case measured(impl, plan, what, share);
+    result.results.push_back(measured.measure());
+    ++done;
   }
   return result;
 }

@@ -14,9 +14,12 @@ namespace berth::bench {
 
 /// What to measure. Must be the same on every rank.
 struct Plan {
-  std::vector<std::size_t> sizes;  ///< bytes per rank; each is rounded down to whole elements
+  std::vector<model::Collective> collectives = {model::Collective::all_reduce};
+  /// Bytes of the larger of a rank's two buffers, as nccl-tests has it; each is rounded down to
+  /// whole elements for every rank, and left out when nothing remains.
+  std::vector<std::size_t> sizes;
   std::vector<Type> types = {Type::float32};
-  std::vector<Op> ops = {Op::sum};
+  std::vector<Op> ops = {Op::sum};  ///< where something is reduced; elsewhere none of them
   /// Timed samples of each case: exactly so many; absent: at least 20, and more of them while a
   /// sweep's share of about 15 s allows.
   std::optional<int> iterations;
@@ -33,7 +36,7 @@ struct Progress {
   double seconds_left = 0;
 };
 
-/// Measures all_reduce on the communicator's backend. Collective; the result is the same on every
+/// Measures collectives on the communicator's backend. Collective; the result is the same on every
 /// rank. A sample is the mean time of a batch of operations that lasts about 200 microseconds, and
 /// the slowest rank's. Inputs are written anew before every batch, and a barrier of the backend
 /// starts all ranks together. With `compare` the backends take turns in one run, round by round.

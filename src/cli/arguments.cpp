@@ -181,10 +181,9 @@ void read_sizes(Words const& words, bench::Plan& plan) {
 }
 
 void read_bench(Words const& words, Arguments& arguments) {
-  static std::vector<std::string> const collectives = {"all_reduce"};
   if (words.collective.empty()) fail("which collective? berth bench all_reduce", "bench");
-  word("berth bench", words.collective, collectives);
   bench::Plan& plan = arguments.bench;
+  plan.collectives = collectives("berth bench", words.collective);
   if (auto const* text = words.find("-d")) plan.types = types("-d", *text);
   if (auto const* text = words.find("-o")) plan.ops = ops("-o", *text);
   read_sizes(words, plan);

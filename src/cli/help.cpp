@@ -94,9 +94,9 @@ options:
 }
 
 std::string_view bench_help() {
-  return R"(usage: mpirun -np N berth bench all_reduce [options]
+  return R"(usage: mpirun -np N berth bench COLLECTIVE|all [options]
 
-Times a collective over a range of sizes, checked with coded data first. A sample is the mean of a
+Times all_reduce, reduce, broadcast, all_gather, reduce_scatter, all_to_all or send_recv over a range of sizes, checked with coded data first. A sample is the mean of a
 batch of about 200 us on the slowest rank; inputs are written anew before every batch.
 
 examples:
@@ -112,8 +112,8 @@ options (the short ones are those of nccl-tests):
   -n, --iterations N        timed samples of each case; otherwise 20 or more, as time allows
   -w, --warmup N            untimed operations before (5)
   -c, --check 0|1           compare the result with coded data first (1)
-  -d, --types LIST          int32 int64 float32 float64, several with commas, or all (float32)
-  -o, --ops LIST            sum prod min max, several with commas, or all (sum)
+  -d, --types LIST          int8 uint8 int32 ... bfloat16 float16, with commas, or all (float32)
+  -o, --ops LIST            sum prod min max avg, several with commas, or all (sum)
   --backend cpu|mpi         what carries the data (automatic)
   --compare mpi             measures MPI's own collective in turn and gives the ratio
   --deadline TIME           how long to wait while no rank makes progress (60s)

@@ -55,6 +55,22 @@ std::chrono::milliseconds duration(std::string const& option, std::string const&
   return *value;
 }
 
+std::vector<model::Collective> collectives(std::string const& option, std::string const& text) {
+  static std::vector<model::Collective> const all = {
+      model::Collective::all_reduce,     model::Collective::reduce,
+      model::Collective::broadcast,      model::Collective::all_gather,
+      model::Collective::reduce_scatter, model::Collective::all_to_all,
+      model::Collective::send_recv};
+  if (text == "all") return all;
+  std::vector<std::string> words;
+  for (model::Collective const known : all) {
+    if (model::name(known) == text) return {known};
+    words.emplace_back(model::name(known));
+  }
+  words.emplace_back("all");
+  refuse(option, text, rule_of(text, words));
+}
+
 std::size_t bytes(std::string const& option, std::string const& text) {
   auto const value = base::parse_bytes(text);
   if (!value) refuse(option, text, "not a size such as 8, 64K, 1M, 2G, 100KB, 1MiB");

@@ -8,8 +8,11 @@
 #include <vector>
 
 #include <berth/types.hpp>
+#include <model/descriptor.hpp>
 
 /// Texts of the command line as values. Each throws Error invalid_argument naming the option, the
+/// A collective's name, or "all".
+std::vector<model::Collective> collectives(std::string const& option, std::string const& text);
 /// value, the rule and the fix.
 namespace berth::cli {
 
