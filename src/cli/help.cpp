@@ -96,8 +96,9 @@ options:
 std::string_view bench_help() {
   return R"(usage: mpirun -np N berth bench COLLECTIVE|all [options]
 
-Times all_reduce, reduce, broadcast, all_gather, reduce_scatter, all_to_all or send_recv over a range of sizes, checked with coded data first. A sample is the mean of a
-batch of about 200 us on the slowest rank; inputs are written anew before every batch.
+Times all_reduce, reduce, broadcast, all_gather, reduce_scatter, all_to_all or send_recv (a ring)
+over a range of sizes, checked with coded data first. A sample is the mean of a batch of about
+200 us on the slowest rank; inputs are written anew before every batch.
 
 examples:
   mpirun -np 2 berth bench all_reduce

@@ -11,8 +11,6 @@
 #include <model/descriptor.hpp>
 
 /// Texts of the command line as values. Each throws Error invalid_argument naming the option, the
-/// A collective's name, or "all".
-std::vector<model::Collective> collectives(std::string const& option, std::string const& text);
 /// value, the rule and the fix.
 namespace berth::cli {
 
@@ -20,6 +18,8 @@ namespace berth::cli {
                          std::string const& rule);
 
 std::chrono::milliseconds duration(std::string const& option, std::string const& text);
+/// A collective's name, or "all".
+std::vector<model::Collective> collectives(std::string const& option, std::string const& text);
 std::size_t bytes(std::string const& option, std::string const& text);
 std::vector<std::size_t> byte_list(std::string const& option, std::string const& text);
 int integer(std::string const& option, std::string const& text, int low, int high);
