@@ -17,7 +17,7 @@ function(berth_add_fuzzer name)
   cmake_parse_arguments(ARG "" "DICTIONARY" "SOURCES;LIBRARIES" ${ARGN})
   set(seeds ${PROJECT_SOURCE_DIR}/tests/fuzz/corpus/${name})
   berth_add_test(fuzz.${name}_corpus SOURCES ${ARG_SOURCES} ${PROJECT_SOURCE_DIR}/tests/fuzz/replay_main.cpp
-                 MAIN none LIBRARIES ${ARG_LIBRARIES} ARGS ${seeds} LABELS unit)
+                 MAIN none LIBRARIES ${ARG_LIBRARIES} ARGS ${seeds} LABELS fuzz)
   if(NOT BERTH_FUZZERS)
     return()
   endif()

@@ -54,7 +54,7 @@ stage() {
 
 stage release all berth_tests -- "${release_filter[@]}"
 if [ "$sanitize" = yes ]; then
-  stage asan-ubsan berth_tests_unit berth_tests_mpi -- -L 'unit|mpi'
+  stage asan-ubsan berth_tests_unit berth_tests_fuzz berth_tests_mpi -- -L 'unit|fuzz|mpi' -LE slow
   stage tsan berth_tests_threads -- -L threads
 fi
 python3 tools/count_tests.py --broken "$broken" "$reports"/*.xml

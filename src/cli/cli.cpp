@@ -45,6 +45,9 @@ void check_environment(base::Environment const& environment) {
   environment.check_names();
   static_cast<void>(environment.backend());
   static_cast<void>(environment.bind());
+  static_cast<void>(environment.binding());
+  static_cast<void>(environment.smt());
+  static_cast<void>(environment.fill());
   static_cast<void>(environment.on_lost());
   static_cast<void>(environment.init_deadline());
   static_cast<void>(environment.op_deadline());

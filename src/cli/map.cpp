@@ -73,7 +73,7 @@ struct HostWord {
 };
 
 std::string encode(Communicator::Impl const& impl) {
-  std::string const place = place::encode(impl.placement());
+  std::string place = place::encode(impl.placement());
   if (!impl.node()) return place;
   std::string const cost = impl.launcher_cost()
                                ? fmt::format("{}", std::llround(*impl.launcher_cost() * cost_unit))

@@ -180,7 +180,7 @@ std::string Communicator::Impl::State::plan() {
       line_of(environment, "CUDA_VISIBLE_DEVICES"), line_of(environment, "ROCR_VISIBLE_DEVICES")});
   std::string answer;
   if (group.self == 0) {
-    LocalPlan const planned = plan_as_first(mpi, group, own, settings, host_of(mpi.rank()), *watch);
+    LocalPlan planned = plan_as_first(mpi, group, own, settings, host_of(mpi.rank()), *watch);
     answer = answer_of(planned, 0);
     launcher_cost = planned.launcher_cost;
     node = std::move(planned.node);

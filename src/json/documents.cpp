@@ -148,11 +148,11 @@ std::string bench_document(model::Sweep const& sweep) {
 std::string map_document(model::MapReport const& report) {
   Value hosts = Value::array();
   for (model::MapHost const& host : report.hosts) hosts.push_back(map_host(host));
-  return text_of({{"schema", "berth.map/1"},
-                  {"cost", report.cost},
-                  {"launcher_cost",
-                   report.launcher_cost ? Value(*report.launcher_cost) : Value(nullptr)},
-                  {"hosts", std::move(hosts)}});
+  return text_of(
+      {{"schema", "berth.map/1"},
+       {"cost", report.cost},
+       {"launcher_cost", report.launcher_cost ? Value(*report.launcher_cost) : Value(nullptr)},
+       {"hosts", std::move(hosts)}});
 }
 
 std::string info_document(model::InfoReport const& report) {

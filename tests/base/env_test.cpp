@@ -179,7 +179,7 @@ TEST(EnvironmentSettings, KeepValueAndOriginOfEveryVariable) {
   EXPECT_EQ(settings[1].value, "1");
   EXPECT_EQ(settings[1].origin, base::Origin::fallback);
   EXPECT_EQ(environment.describe().size(), settings.size());
-  EXPECT_EQ(environment.describe()[2], "BERTH_ON_LOST        raise      (default)");
+  EXPECT_EQ(environment.describe()[2], "BERTH_BINDING        automatic  (default)");
 }
 
 TEST(EnvironmentTable, IsCompleteAndInThePage) {

@@ -5,6 +5,7 @@ every rank really runs where the map says."""
 
 import json
 import os
+import resource
 import subprocess
 import sys
 import unittest
@@ -126,6 +127,80 @@ class Live(unittest.TestCase):
         ranks("--bind-to", "none", options=["--svg", path])
         with open(path, encoding="utf-8") as file:
             self.assertIn("<svg", file.read())
+
+
+def machine(packages=2, cores=48, devices=4):
+    """lstopo XML: packages of `cores` cores of two threads, one NUMA node and `devices` GPUs each."""
+    pus = 2 * packages * cores
+
+    def mask(first, last):
+        bits = 0
+        for core in range(first, last):
+            bits |= 1 << core | 1 << (core + pus // 2)
+        words = []
+        while bits or not words:
+            words.insert(0, f"0x{bits & 0xffffffff:08x}")
+            bits >>= 32
+        return ",".join(words)
+
+    def sets(first, last, nodes):
+        return (f'cpuset="{mask(first, last)}" complete_cpuset="{mask(first, last)}" '
+                f'nodeset="0x{nodes:08x}" complete_nodeset="0x{nodes:08x}"')
+
+    ids = iter(range(1, 100000))
+    every = mask(0, packages * cores)
+    text = ['<?xml version="1.0" encoding="UTF-8"?>', '<!DOCTYPE topology SYSTEM "hwloc2.dtd">',
+            '<topology version="2.0">',
+            f'<object type="Machine" os_index="0" {sets(0, packages * cores, (1 << packages) - 1)} '
+            f'allowed_cpuset="{every}" allowed_nodeset="0x{(1 << packages) - 1:08x}" '
+            f'gp_index="{next(ids)}">']
+    for package in range(packages):
+        low, high = package * cores, (package + 1) * cores
+        text.append(f'<object type="Package" os_index="{package}" {sets(low, high, 1 << package)} '
+                    f'gp_index="{next(ids)}">')
+        text.append(f'<object type="NUMANode" os_index="{package}" {sets(low, high, 1 << package)} '
+                    f'gp_index="{next(ids)}" local_memory="1099511627776"/>')
+        for core in range(low, high):
+            text.append(f'<object type="Core" os_index="{core}" {sets(core, core + 1, 1 << package)} '
+                        f'gp_index="{next(ids)}">')
+            for pu in (core, core + pus // 2):
+                own = sets(core, core + 1, 1 << package).replace(
+                    mask(core, core + 1),
+                    ",".join(reversed([f"0x{1 << pu >> (32 * w) & 0xffffffff:08x}"
+                                       for w in range((pu // 32) + 1)])))
+                text.append(f'<object type="PU" os_index="{pu}" {own} gp_index="{next(ids)}"/>')
+            text.append("</object>")
+        for device in range(devices):
+            bus = f"0000:{16 * (package + 1) + 4 * device:02x}"
+            text.append(f'<object type="Bridge" gp_index="{next(ids)}" bridge_type="0-1" depth="0" '
+                        f'bridge_pci="0000:[{bus[-2:]}-{bus[-2:]}]"><object type="PCIDev" '
+                        f'gp_index="{next(ids)}" pci_busid="{bus}:00.0" '
+                        'pci_type="0302 [10de:2330] [10de:16c1] a1" pci_link_speed="63.0"/></object>')
+        text.append("</object>")
+    text += ["</object>", "</topology>"]
+    return "\n".join(text)
+
+
+class Speed(unittest.TestCase):
+    """Processor time, which a busy machine does not stretch; parsing in the child included."""
+
+    def test_map_of_eight_devices_and_192_hardware_threads_takes_less_than_150_ms(self):
+        path = f"/tmp/berth-test-map-{os.getpid()}.xml"
+        self.addCleanup(lambda: os.path.exists(path) and os.unlink(path))
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(machine())
+        times = []
+        for _ in range(5):
+            began = resource.getrusage(resource.RUSAGE_CHILDREN)
+            done = subprocess.run([TOOL, "map", "--topology", path, "--json", "-"], check=True,
+                                  capture_output=True, text=True)
+            ended = resource.getrusage(resource.RUSAGE_CHILDREN)
+            times.append(ended.ru_utime + ended.ru_stime - began.ru_utime - began.ru_stime)
+        host = json.loads(done.stdout)["hosts"][0]
+        self.assertEqual((host["devices"], len(host["ranks"])), (8, 8))
+        self.assertEqual([rank["cores"] for rank in host["ranks"]], [12] * 8)
+        print(f"median {1000 * sorted(times)[2]:.0f} ms")
+        self.assertLess(sorted(times)[2], 0.150)
 
 
 if __name__ == "__main__":

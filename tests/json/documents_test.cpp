@@ -136,7 +136,7 @@ TEST(JsonMap, IsTheDocumentedText) {
                            {1, bare, std::nullopt}};
   EXPECT_EQ(
       json::map_document(report),
-      R"({"schema":"berth.map/1","cost":340.0,"hosts":[{"name":"node0","topology":"file.xml",)"
+      R"({"schema":"berth.map/1","cost":340.0,"launcher_cost":null,"hosts":[{"name":"node0","topology":"file.xml",)"
       R"("numa_nodes":2,"devices":8,"ranks":[{"rank":0,"local_rank":0,)"
       R"("device":{"bus_id":"0000:07:00.0","partition":0,"vendor":"10de","numa":0,"index":3},)"
       R"("numa":0,)"

@@ -9,7 +9,8 @@ shift
 bad=0
 for object in "$@"; do
   case $object in *reduce_*) ;; *) continue ;; esac
-  leaked=$("$nm" -C --defined-only --extern-only "$object" | grep -v ' berth::kernel::[a-z0-9]*_kernels$')
+  leaked=$("$nm" -C --defined-only --extern-only "$object" | grep -v ' berth::kernel::[a-z0-9]*_kernels$' |
+    grep -v ' __odr_asan\.')
   if [ -n "$leaked" ]; then
     printf '%s defines\n%s\n' "$object" "$leaked"
     bad=1
