@@ -34,7 +34,7 @@ constexpr char const* vendor_amd = "1002";
 constexpr std::size_t longest_list = 4096;
 
 /// What a rank tells the first one of its host: a line each.
-struct Request {
+struct Asked {
   std::string affinity;  ///< as a list
   bool binding_asked = false;
   std::string visible_cuda;  ///< "=" and CUDA_VISIBLE_DEVICES; empty: not set
@@ -47,12 +47,12 @@ std::string line_of(base::Environment const& environment, char const* variable) 
   return value ? "=" + base::printable(*value, longest_list) : std::string();
 }
 
-std::string encode(Request const& request) {
+std::string encode(Asked const& request) {
   return fmt::format("{}\n{}\n{}\n{}", request.affinity, request.binding_asked ? 1 : 0,
                      request.visible_cuda, request.visible_rocm);
 }
 
-Request decode(std::string const& text) {
+Asked decode(std::string const& text) {
   std::vector<std::string> const lines = base::split(text, '\n');
   if (lines.size() != 4) base::fail(Errc::internal, "a request for a place that cannot be read");
   return {lines[0], lines[1] == "1", lines[2], lines[3]};
@@ -68,7 +68,7 @@ struct LocalPlan {
 
 /// The devices that the variable of this machine's vendor lets a rank use.
 std::optional<std::vector<model::DeviceKey>> visible_to(model::Node const& node,
-                                                        Request const& request, int rank) {
+                                                        Asked const& request, int rank) {
   if (node.devices.empty()) return std::nullopt;
   std::string const& vendor = node.devices.front().vendor;
   bool const is_amd = vendor == vendor_amd;
@@ -105,7 +105,7 @@ LocalPlan plan_host(std::vector<int> const& members, std::vector<std::string> co
   refuse_without_driver(node, settings.backend);
   std::vector<model::LocalRank> ranks;
   for (std::size_t i = 0; i < members.size(); ++i) {
-    Request const request = decode(requests[i]);
+    Asked const request = decode(requests[i]);
     model::LocalRank local;
     local.rank = members[i];
     local.affinity = sys::parse_cpulist(request.affinity);
@@ -174,7 +174,7 @@ std::string Communicator::Impl::State::plan() {
     return "as before";
   }
   base::Environment const environment = base::Environment::process();
-  std::string const own = encode(Request{
+  std::string const own = encode(Asked{
       sys::format_cpulist(sys::get_affinity()),
       launched.name.empty() || launcher::binding_is_asked(environment),
       line_of(environment, "CUDA_VISIBLE_DEVICES"), line_of(environment, "ROCR_VISIBLE_DEVICES")});
