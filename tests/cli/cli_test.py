@@ -82,7 +82,7 @@ BAD_INPUT = [
     (["verify", "--json", "a", "--json", "b"], {}, "--json"),
     (["bench"], {}, "which collective?"),
     (["bench", "all_reduc"], {}, "did you mean all_reduce?"),
-    (["bench", "all_to_all"], {}, "berth bench all_to_all: not one of all_reduce"),
+    (["bench", "all_to_some"], {}, "berth bench all_to_some: not one of all_reduce"),
     (["bench", "all_reduce", "-b", "8Q"], {}, "-b 8Q: not a size"),
     (["bench", "all_reduce", "-b", "1M", "-e", "1K"], {}, "-b 1 MiB is more than -e 1 KiB"),
     (["bench", "all_reduce", "-b", "2"], {}, "less than one float32"),
@@ -94,7 +94,7 @@ BAD_INPUT = [
     (["bench", "all_reduce", "-w", "-3"], {}, "-w"),
     (["bench", "all_reduce", "-c", "2"], {}, "-c 2: not one of on, off, 1, 0"),
     (["bench", "all_reduce", "-d", "float31"], {}, "did you mean float32?"),
-    (["bench", "all_reduce", "-o", "avg"], {}, "-o avg: not one of sum, prod, min, max, all"),
+    (["bench", "all_reduce", "-o", "mean"], {}, "-o mean: not one of sum, prod, min, max, avg, all"),
     (["bench", "all_reduce", "--backend", "nccl"], {}, "--backend nccl: not one of cpu, mpi"),
     (["bench", "all_reduce", "--compare", "gloo"], {}, "--compare gloo: not one of mpi"),
     (["bench", "all_reduce", "--csv", "/nowhere/at/all.csv"], {}, "cannot be written"),
@@ -119,7 +119,7 @@ BAD_INPUT = [
     (["verify"], {"BERTH_FROB": "1"}, "BERTH_FROB"),
 ]
 # Rows that are tried with two ranks as well.
-TWO_RANKS = ["verfy", "--frobnicate", "--deadline soon", "--sizes big", "all_to_all", "-b 8Q", "-d float31",
+TWO_RANKS = ["verfy", "--frobnicate", "--deadline soon", "--sizes big", "all_to_some", "-b 8Q", "-d float31",
              "/nowhere.xml", "BERTH_LOG=loud", "BERTH_FROB"]
 
 

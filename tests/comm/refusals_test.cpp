@@ -105,10 +105,21 @@ TEST(Refusals, BadArgumentsOfCollectives) {
     bad("root too large", [&] { comm.broadcast(start, 1, float32, size); });
     bad("root negative", [&] { comm.broadcast(start, 1, float32, -1); });
     bad("root bad with nothing to send", [&] { comm.broadcast(nullptr, 0, float32, size); });
-    bad("no such type", [&] { comm.all_reduce(start, start, 1, static_cast<Type>(4), Op::sum); });
+    bad("no such type",
+        [&] { comm.all_reduce(start, start, 1, static_cast<Type>(type_count), Op::sum); });
     bad("no such type", [&] { comm.broadcast(start, 1, static_cast<Type>(200), 0); });
     bad("no such operation",
-        [&] { comm.all_reduce(start, start, 1, float64, static_cast<Op>(4)); });
+        [&] { comm.all_reduce(start, start, 1, float64, static_cast<Op>(op_count)); });
+    bad("no such operation",
+        [&] { comm.reduce_scatter(start, start, 1, float64, static_cast<Op>(op_count)); });
+    bad("null of all_gather", [&] { comm.all_gather(nullptr, start, 1, float64); });
+    bad("null of all_to_all", [&] { comm.all_to_all(start, nullptr, 1, float64); });
+    bad("null of reduce_scatter",
+        [&] { comm.reduce_scatter(nullptr, start, 1, float64, Op::avg); });
+    bad("root of reduce", [&] { comm.reduce(start, start, 1, float64, Op::sum, size); });
+    bad("receiver", [&] { comm.send(start, 1, float64, size); });
+    bad("sender", [&] { comm.receive(start, 1, float64, -1); });
+    bad("no group", [&] { comm.group_end(); });
     bad("more bytes than there are",
         [&] { comm.all_reduce(start, start, static_cast<std::size_t>(-1) / 4, float64, Op::sum); });
     comm.all_reduce(start, inside, 5, float64, Op::sum);  // neighbours are no overlap
