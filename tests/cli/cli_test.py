@@ -406,9 +406,9 @@ class Bench(Scratch):
         document = self.document("b.json")
         self.assertEqual(document["schema"], "berth.bench/1")
         results = document["results"]
-        self.assertEqual(len(results), 3 * 2 * 4)
+        self.assertEqual(len(results), 3 * 2 * 5)
         self.assertEqual({(r["type"], r["op"]) for r in results},
-                         {(t, o) for t in ("float64", "int32") for o in ("sum", "prod", "min", "max")})
+                         {(t, o) for t in ("float64", "int32") for o in ("sum", "prod", "min", "max", "avg")})
         for result in results:
             self.assertEqual(result["collective"], "all_reduce")
             for place in ("out_of_place", "in_place"):
@@ -426,6 +426,17 @@ class Bench(Scratch):
             rows = list(csv.DictReader(file))
         self.assertEqual(len(rows), 3 * len(results))
         self.assertEqual({row["variant"] for row in rows}, {"out_of_place", "in_place"})
+
+    def test_all_is_every_collective_with_every_type(self):
+        document = json.loads(berth("bench", "all", "-b", "1K", "-e", "1K", "-n", "2", "-d", "all",
+                                    "--compare", "mpi", "--json", "-", np=3).out)
+        collectives = {"all_reduce", "reduce", "broadcast", "all_gather", "reduce_scatter", "all_to_all",
+                       "send_recv"}
+        self.assertEqual({r["collective"] for r in document["results"]}, collectives)
+        for result in document["results"]:
+            self.assertEqual(result["out_of_place"]["wrong"], 0, result)
+        for collective in collectives:
+            self.assertEqual(len([r for r in document["results"] if r["collective"] == collective]), 10)
 
     def test_measures_the_reference_alone(self):
         document = json.loads(berth("bench", "all_reduce", "-e", "8", "-n", "2", "--backend", "mpi",
