@@ -16,7 +16,7 @@ namespace {
 
 std::string note_of(verification::Outcome const& outcome) {
   if (!outcome.findings.empty()) return "data arrives changed";
-  return fmt::format("{} x {}, all right", report::counted(outcome.sizes, "size"),
+  return fmt::format("{} x {}, every collective, all right", report::counted(outcome.sizes, "size"),
                      report::counted(outcome.types, "type"));
 }
 

@@ -16,7 +16,7 @@ struct Outcome {
   std::vector<Finding> findings;  ///< empty: the fabric is good
   int sizes = 0;
   int types = 0;
-  int collectives = 0;  ///< coded all-reduces and broadcasts that were compared
+  int collectives = 0;  ///< coded collectives that were compared
 };
 
 /// As berth::verify, for tools that have an Impl and want the numbers too.

@@ -9,6 +9,7 @@
 #include <berth/verify.hpp>
 #include <verify/attribute.hpp>
 #include <verify/cases.hpp>
+#include <verify/others.hpp>
 #include <verify/runner.hpp>
 #include <verify/verification.hpp>
 
@@ -66,6 +67,7 @@ class Check {
         broadcasts(options_.sizes[i], round);
         runner_.barrier();
       }
+      others();
     }
     return std::move(outcome_);
   }
@@ -105,6 +107,12 @@ class Check {
     outcome_.collectives += roots;
     if (!lowest(runner_.gather(worst))) return;
     add(outcome_.findings, attribute_broadcast(runner_, type, bytes));
+  }
+
+  /// A rank that cannot be named is of interest only when nobody else is.
+  void others() {
+    for (Finding const& finding : check_others(runner_, outcome_.collectives))
+      if (finding.rank >= 0 || outcome_.findings.empty()) add(outcome_.findings, {finding});
   }
 
   VerifyOptions const& options_;

@@ -378,6 +378,17 @@ class WrongData(Scratch):
                                  "COLLECTIVE": "broadcast"})
         self.assertEqual([f["rank"] for f in document["findings"]], [1])
 
+    def test_every_collective_is_checked_and_named(self):
+        for collective, rank in (("all_gather", 1), ("all_to_all", 1), ("reduce", None),
+                                 ("reduce_scatter", None)):
+            outcome, document = self.find({"RANK": 1, "TYPE": "bfloat16", "OFFSET": 5, "BIT": 14,
+                                           "COLLECTIVE": collective})
+            self.assertEqual(outcome.code, 1, outcome)
+            self.assertEqual([f["rank"] for f in document["findings"]], [rank], document)
+            self.assertIn(f"{collective}, bfloat16", document["findings"][0]["detail"])
+        _, document = self.find({"RANK": 2, "TYPE": "uint8", "OFFSET": 5, "BIT": 7})
+        self.assertIn("all_reduce, uint8", document["findings"][0]["detail"])
+
 
 class Bench(Scratch):
     def test_table_compares_with_mpi(self):

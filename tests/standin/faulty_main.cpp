@@ -6,13 +6,14 @@
 /// Signals to a rank: SIGUSR1 makes its main thread loop for ever, SIGUSR2 makes it _exit(0).
 /// Environment, all of it to be set for anything to happen to the data:
 ///   FAULTY_RANK    the rank whose contribution is changed
-///   FAULTY_TYPE    int32, int64, float32, float64: only collectives of this type; absent: all
+///   FAULTY_TYPE    int32, bfloat16 ...: only collectives of this type; absent: all
 ///   FAULTY_BYTES   only collectives of so many bytes per rank; absent: all
 ///   FAULTY_OFFSET  element that is changed (0)
 ///   FAULTY_BIT     bit of the element that is flipped (0)
 ///   FAULTY_AFTER   how many matching collectives stay whole first (0)
 ///   FAULTY_TIMES   how many matching collectives are changed then; absent: all
-///   FAULTY_COLLECTIVE  all_reduce (default), broadcast or both
+///   FAULTY_COLLECTIVE  all_reduce (default), broadcast, both, reduce, all_gather, reduce_scatter
+///                      or all_to_all
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
@@ -55,8 +56,7 @@ struct Fault {
   int bit = 0;
   long long after = 0;
   long long times = most;
-  bool all_reduce = true;
-  bool broadcast = false;
+  std::string collective;  ///< its word, or "both"
 };
 
 Fault read_fault() {
@@ -69,9 +69,8 @@ Fault read_fault() {
   fault.bit = static_cast<int>(number("FAULTY_BIT", 0));
   fault.after = number("FAULTY_AFTER", 0);
   fault.times = number("FAULTY_TIMES", most);
-  std::string const collective = setting("FAULTY_COLLECTIVE");
-  fault.all_reduce = collective != "broadcast";
-  fault.broadcast = collective == "broadcast" || collective == "both";
+  fault.collective = setting("FAULTY_COLLECTIVE");
+  if (fault.collective.empty()) fault.collective = "all_reduce";
   return fault;
 }
 
@@ -84,35 +83,30 @@ class FaultyBackend final : public coll::Backend {
   [[nodiscard]] std::string_view name() const override { return real_->name(); }
 
   void all_reduce(model::Descriptor const& op, void const* in, void* out) override {
-    if (!fault_.all_reduce || !strikes(op)) {
-      real_->all_reduce(op, in, out);
-      return;
-    }
-    std::vector<std::byte> const changed = damaged(op, in);
-    real_->all_reduce(op, changed.data(), out);
+    carry(&coll::Backend::all_reduce, op, in, out, op.count);
   }
 
   void broadcast(model::Descriptor const& op, void* buffer) override {
     // Only what leaves the root is its contribution.
-    if (!fault_.broadcast || op.root != own_rank() || !strikes(op)) {
+    if (op.root != own_rank() || !strikes(op)) {
       real_->broadcast(op, buffer);
       return;
     }
-    std::vector<std::byte> changed = damaged(op, buffer);
+    std::vector<std::byte> changed = damaged(op, buffer, op.count);
     real_->broadcast(op, changed.data());
   }
 
   void reduce(model::Descriptor const& op, void const* in, void* out) override {
-    real_->reduce(op, in, out);
+    carry(&coll::Backend::reduce, op, in, out, op.count);
   }
   void all_gather(model::Descriptor const& op, void const* in, void* out) override {
-    real_->all_gather(op, in, out);
+    carry(&coll::Backend::all_gather, op, in, out, op.count);
   }
   void reduce_scatter(model::Descriptor const& op, void const* in, void* out) override {
-    real_->reduce_scatter(op, in, out);
+    carry(&coll::Backend::reduce_scatter, op, in, out, all_parts(op));
   }
   void all_to_all(model::Descriptor const& op, void const* in, void* out) override {
-    real_->all_to_all(op, in, out);
+    carry(&coll::Backend::all_to_all, op, in, out, all_parts(op));
   }
   void exchange(std::vector<coll::Message> const& messages) override { real_->exchange(messages); }
   void barrier(model::Descriptor const& op) override { real_->barrier(op); }
@@ -120,9 +114,29 @@ class FaultyBackend final : public coll::Backend {
  private:
   static int own_rank() { return launcher::read(base::Environment::process()).rank.value_or(0); }
 
+  static std::size_t all_parts(model::Descriptor const& op) {
+    return op.count *
+           static_cast<std::size_t>(launcher::read(base::Environment::process()).size.value_or(1));
+  }
+
+  /// Hands `in`, of `elements`, on as it is or changed.
+  void carry(void (coll::Backend::*call)(model::Descriptor const&, void const*, void*),
+             model::Descriptor const& op, void const* in, void* out, std::size_t elements) {
+    if (!strikes(op)) {
+      (*real_.*call)(op, in, out);
+      return;
+    }
+    std::vector<std::byte> const changed = damaged(op, in, elements);
+    (*real_.*call)(op, changed.data(), out);
+  }
+
   bool strikes(model::Descriptor const& op) {
     std::size_t const bytes = op.count * size_of(op.type);
     if (!fault_.armed || fault_.offset >= op.count) return false;
+    bool const both =
+        fault_.collective == "both" && (op.collective == model::Collective::all_reduce ||
+                                        op.collective == model::Collective::broadcast);
+    if (!both && model::name(op.collective) != fault_.collective) return false;
     if (!fault_.type.empty() && base::name(op.type) != fault_.type) return false;
     if (fault_.bytes >= 0 && static_cast<std::size_t>(fault_.bytes) != bytes) return false;
     if (fault_.after > 0) {
@@ -132,9 +146,10 @@ class FaultyBackend final : public coll::Backend {
     return fault_.times > 0 && fault_.times-- > 0;
   }
 
-  [[nodiscard]] std::vector<std::byte> damaged(model::Descriptor const& op, void const* in) const {
+  [[nodiscard]] std::vector<std::byte> damaged(model::Descriptor const& op, void const* in,
+                                               std::size_t elements) const {
     std::size_t const size = size_of(op.type);
-    std::vector<std::byte> copy(op.count * size);
+    std::vector<std::byte> copy(elements * size);
     std::memcpy(copy.data(), in, copy.size());
     auto const bit = static_cast<std::size_t>(fault_.bit) % (8 * size);
     copy[fault_.offset * size + bit / 8] ^= static_cast<std::byte>(1U << (bit % 8));
