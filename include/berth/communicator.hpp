@@ -112,7 +112,7 @@ class BERTH_API Communicator {
 
   /// Local. Calls from here to group_end() are made there: sends and receives together, whatever
   /// their order; collectives in theirs, small reductions of one kind as one. Buffers must stay as
-  /// they are until then. Groups nest.
+  /// they are until then, and no call may read what another one of the group writes. Groups nest.
   void group_start();
   /// Collective, blocking: makes the calls of the group. Every rank groups the same collectives.
   /// @throws Error invalid_argument without group_start(), and what the calls throw

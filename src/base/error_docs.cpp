@@ -19,7 +19,7 @@ struct Example {
 
 constexpr std::array<Example, 14> examples = {{
     {Errc::invalid_argument,
-     "berth: rank 0@n1: all_reduce: in and out overlap in part; they must be the same or apart"},
+     "berth: rank 0@n1: all_reduce: in and out overlap in part; they must be in place or apart"},
     {Errc::bad_configuration,
      "berth: rank 0@n1: BERTH_BACKEND=gpu: not one of automatic, cpu, mpi; did you mean cpu?"},
     {Errc::bad_input,

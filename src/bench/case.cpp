@@ -82,18 +82,8 @@ Case::Case(Communicator::Impl& impl, Plan const& plan, pattern::Coded const& wha
 }
 
 void Case::run(Variant const& variant) {
-  if (what_.collective != model::Collective::send_recv) {
-    bool const has_root = what_.collective == model::Collective::reduce ||
-                          what_.collective == model::Collective::broadcast;
-    impl_.run(*variant.backend, {what_.collective, variant.in, variant.out, what_.count,
-                                 what_.code.type, what_.code.op, has_root ? what_.root : -1});
-    return;
-  }
-  int const ranks = impl_.size();
-  variant.backend->exchange(
-      {{true, (impl_.rank() + 1) % ranks, what_.code.type, what_.count, variant.in, nullptr},
-       {false, (impl_.rank() + ranks - 1) % ranks, what_.code.type, what_.count, nullptr,
-        variant.out}});
+  impl_.run(*variant.backend, {what_.collective, variant.in, variant.out, what_.count,
+                               what_.code.type, what_.code.op, root()});
 }
 
 void Case::check(Variant& variant, std::uint32_t round) {
@@ -187,9 +177,7 @@ model::Result Case::measure() {
   result.count = what_.count;
   result.type = what_.code.type;
   result.op = what_.code.op;
-  bool const has_root = what_.collective == model::Collective::reduce ||
-                        what_.collective == model::Collective::broadcast;
-  result.root = has_root ? what_.root : -1;
+  result.root = root();
   result.out_of_place = measured(variants_[out_of_place]);
   result.in_place = measured(variants_[in_place]);
   if (plan_.compare) {

@@ -49,6 +49,8 @@ class Case {
   void slowest(std::vector<double>& values);
   [[nodiscard]] model::Measured measured(Variant const& variant) const;
 
+  [[nodiscard]] int root() const { return model::has_root(what_.collective) ? what_.root : -1; }
+
   Communicator::Impl& impl_;
   Plan const& plan_;
   pattern::Coded what_;

@@ -40,18 +40,13 @@ void refuse_bad(Plan const& plan) {
     base::fail(Errc::invalid_argument, "bench: at least 1 iteration");
 }
 
-bool reduces(model::Collective collective) {
-  return collective == model::Collective::all_reduce || collective == model::Collective::reduce ||
-         collective == model::Collective::reduce_scatter;
-}
-
 /// Everything that is to be measured, in the order of the table.
 std::vector<pattern::Coded> cases_of(Plan const& plan, int ranks) {
   static std::vector<Op> const no_op = {Op::sum};
   std::vector<pattern::Coded> cases;
   for (model::Collective const collective : plan.collectives) {
     for (Type const type : plan.types) {
-      for (Op const op : reduces(collective) ? plan.ops : no_op) {
+      for (Op const op : model::reduces(collective) ? plan.ops : no_op) {
         for (std::size_t const bytes : plan.sizes) {
           pattern::Coded what{collective, {type, op, ranks, 0}, 1, 0};
           what.count = bytes / (size_of(type) * std::max(in_elements(what), out_elements(what)));

@@ -42,9 +42,7 @@ void check_count(std::size_t count, Type type, std::size_t parts) {
 }
 
 void check_root(Call const& call, int ranks) {
-  bool const has_root =
-      call.collective == Collective::reduce || call.collective == Collective::broadcast;
-  if (has_root && (call.root < 0 || call.root >= ranks)) {
+  if (model::has_root(call.collective) && (call.root < 0 || call.root >= ranks)) {
     base::fail(Errc::invalid_argument, fmt::format("root {} of {} ranks", call.root, ranks));
   }
 }
@@ -52,16 +50,8 @@ void check_root(Call const& call, int ranks) {
 Extent extent_of(Call const& call, int ranks) {
   std::size_t const bytes = call.count * size_of(call.type);
   std::size_t const all = bytes * static_cast<std::size_t>(ranks);
-  switch (call.collective) {
-    case Collective::all_gather:
-      return {bytes, all};
-    case Collective::reduce_scatter:
-      return {all, bytes};
-    case Collective::all_to_all:
-      return {all, all};
-    default:
-      return {bytes, bytes};
-  }
+  return {model::has_in_parts(call.collective) ? all : bytes,
+          model::has_out_parts(call.collective) ? all : bytes};
 }
 
 /// Where `in` must lie relative to `out` to count as in place.
@@ -77,9 +67,8 @@ std::uintptr_t in_place(Call const& call, std::uintptr_t out, int rank) {
 void check(Call const& call, int rank, int ranks) {
   check_kind(call.type, call.op);
   check_root(call, ranks);
-  bool const has_parts = call.collective == Collective::all_gather ||
-                         call.collective == Collective::reduce_scatter ||
-                         call.collective == Collective::all_to_all;
+  bool const has_parts =
+      model::has_in_parts(call.collective) || model::has_out_parts(call.collective);
   check_count(call.count, call.type, has_parts ? static_cast<std::size_t>(ranks) : 1);
   if (call.count == 0 || call.collective == Collective::barrier) return;
   bool const needs_out = call.collective != Collective::reduce || call.root == rank;
@@ -107,6 +96,11 @@ void check(coll::Message const& message, int ranks) {
   if (message.count > 0 && buffer == nullptr) {
     base::fail(Errc::invalid_argument, fmt::format("a null buffer for {} elements", message.count));
   }
+}
+
+std::vector<coll::Message> ring(Call const& call, int rank, int ranks) {
+  return {{true, (rank + 1) % ranks, call.type, call.count, call.in, nullptr},
+          {false, (rank + ranks - 1) % ranks, call.type, call.count, nullptr, call.out}};
 }
 
 void run(coll::Backend& on, model::Descriptor const& operation, Call const& call) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include <coll/backend.hpp>
 #include <model/descriptor.hpp>
@@ -27,7 +28,10 @@ void check(Call const& call, int rank, int ranks);
 /// As above, for one half of a point-to-point transfer.
 void check(coll::Message const& message, int ranks);
 
-/// Runs the call on a backend. @param operation its descriptor
+/// The messages of a send_recv: `in` goes to the next rank, `out` comes from the one before.
+std::vector<coll::Message> ring(Call const& call, int rank, int ranks);
+
+/// Runs a call, other than a send_recv, on a backend. @param operation its descriptor
 void run(coll::Backend& on, model::Descriptor const& operation, Call const& call);
 
 }  // namespace berth::comm

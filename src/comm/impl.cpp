@@ -83,7 +83,11 @@ std::vector<std::string> Communicator::Impl::gather(std::string const& own) {
 
 void Communicator::Impl::run(coll::Backend& on, comm::Call const& call) {
   comm::check(call, rank(), size());
-  state_->make(on, call, 0);
+  if (call.collective == model::Collective::send_recv) {
+    on.exchange(comm::ring(call, rank(), size()));
+  } else {
+    state_->make(on, call, 0);
+  }
 }
 
 void Communicator::Impl::call(comm::Call const& call) {

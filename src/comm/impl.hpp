@@ -58,6 +58,7 @@ class Communicator::Impl {
   [[nodiscard]] coll::Backend& backend();
   [[nodiscard]] coll::Backend& reference();
   /// A collective on a backend of choice, now: checks the call, numbers and records it, runs it.
+  /// A send_recv, which has no number, is a ring: see comm::ring().
   /// @throws Error as the public calls
   void run(coll::Backend& on, comm::Call const& call);
   /// A collective of the user's: on the communicator's backend, after what was started before it;

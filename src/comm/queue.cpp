@@ -1,5 +1,6 @@
 // SPDX-FileCopyrightText: The Berth contributors
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstring>
 #include <utility>
 
@@ -24,6 +25,21 @@ bool is_small_reduction(Call const& call) {
          bytes_of(call) <= small_bytes;
 }
 
+/// How many of the first calls can go as one.
+std::size_t fusible(std::span<Call const> calls) {
+  Call const& first = calls.front();
+  std::size_t bytes = 0;
+  std::size_t together = 0;
+  for (Call const& call : calls) {
+    bytes += bytes_of(call);
+    bool const fits = is_small_reduction(call) && call.type == first.type && call.op == first.op &&
+                      bytes <= fused_bytes;
+    if (!fits) break;
+    ++together;
+  }
+  return std::max(together, std::size_t{1});
+}
+
 }  // namespace
 
 void Queue::group_end() {
@@ -32,60 +48,46 @@ void Queue::group_end() {
   make_group();
 }
 
-std::size_t Queue::fusible_end(std::size_t first) const {
-  std::size_t last = first + 1;
-  if (!is_small_reduction(calls_[first])) return last;
-  std::size_t bytes = bytes_of(calls_[first]);
-  for (; last < calls_.size(); ++last) {
-    Call const& call = calls_[last];
-    bool const fits = is_small_reduction(call) && call.type == calls_[first].type &&
-                      call.op == calls_[first].op && bytes + bytes_of(call) <= fused_bytes;
-    if (!fits) break;
-    bytes += bytes_of(call);
-  }
-  return last;
-}
-
-void Queue::make_fused(std::size_t first, std::size_t last) {
-  Call all = calls_[first];
+void Queue::make_fused(std::span<Call const> calls) {
+  Call all = calls.front();
   std::size_t const size = size_of(all.type);
   all.count = 0;
   // What the ranks must agree on is each count, not their sum alone.
   std::uint64_t form = 2;
-  for (std::size_t i = first; i < last; ++i) {
-    all.count += calls_[i].count;
-    form = model::mix(form ^ calls_[i].count);
+  for (Call const& call : calls) {
+    all.count += call.count;
+    form = model::mix(form ^ call.count);
   }
   std::vector<std::byte> packed(all.count * size);
   std::byte* to = packed.data();
-  for (std::size_t i = first; i < last; ++i) {
-    if (calls_[i].count > 0) std::memcpy(to, calls_[i].in, bytes_of(calls_[i]));
-    to += bytes_of(calls_[i]);
+  for (Call const& call : calls) {
+    if (call.count > 0) std::memcpy(to, call.in, bytes_of(call));
+    to += bytes_of(call);
   }
   all.in = packed.data();
   all.out = packed.data();
   make_(all, form);
   std::byte const* from = packed.data();
-  for (std::size_t i = first; i < last; ++i) {
-    if (calls_[i].count > 0) std::memcpy(calls_[i].out, from, bytes_of(calls_[i]));
-    from += bytes_of(calls_[i]);
+  for (Call const& call : calls) {
+    if (call.count > 0) std::memcpy(call.out, from, bytes_of(call));
+    from += bytes_of(call);
   }
 }
 
 void Queue::make_group() {
   // Taken out first: what throws ends the communicator, and nothing of the group may come again.
+  std::vector<Call> const calls = std::exchange(calls_, {});
   std::vector<coll::Message> const messages = std::exchange(messages_, {});
   drain();
-  for (std::size_t first = 0; first < calls_.size();) {
-    std::size_t const last = fusible_end(first);
-    if (last - first > 1) {
-      make_fused(first, last);
+  for (std::span<Call const> left = calls; !left.empty();) {
+    std::size_t const together = fusible(left);
+    if (together > 1) {
+      make_fused(left.first(together));
     } else {
-      make_(calls_[first], 0);
+      make_(left.front(), 0);
     }
-    first = last;
+    left = left.subspan(together);
   }
-  calls_.clear();
   if (!messages.empty()) exchange_(messages);
 }
 

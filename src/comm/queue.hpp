@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <functional>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -55,10 +56,8 @@ class Queue {
   };
   void make_front();
   void make_group();
-  /// Calls [first, last) as one, packed. @throws Error what the call throws
-  void make_fused(std::size_t first, std::size_t last);
-  /// The end of the calls from `first` on that can go together.
-  [[nodiscard]] std::size_t fusible_end(std::size_t first) const;
+  /// Calls as one, packed. @throws Error what the call throws
+  void make_fused(std::span<Call const> calls);
 
   mpi::Comm const& comm_;
   base::Patience& patience_;

@@ -47,6 +47,24 @@ constexpr std::string_view name(Collective collective) noexcept {
   return "none";
 }
 
+/// It combines elements: the operation counts.
+constexpr bool reduces(Collective collective) noexcept {
+  return collective == Collective::all_reduce || collective == Collective::reduce ||
+         collective == Collective::reduce_scatter;
+}
+/// One rank of it is the root.
+constexpr bool has_root(Collective collective) noexcept {
+  return collective == Collective::reduce || collective == Collective::broadcast;
+}
+/// A rank puts in `count` elements for every rank, not `count` alone.
+constexpr bool has_in_parts(Collective collective) noexcept {
+  return collective == Collective::reduce_scatter || collective == Collective::all_to_all;
+}
+/// A rank gets `count` elements of every rank, not `count` alone.
+constexpr bool has_out_parts(Collective collective) noexcept {
+  return collective == Collective::all_gather || collective == Collective::all_to_all;
+}
+
 /// What one operation is; equal on every rank in a right program. 32 bytes, plain data, lies in
 /// shared memory.
 struct Descriptor {

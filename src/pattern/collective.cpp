@@ -38,15 +38,11 @@ Check check_parts(Coded const& coded, void const* out, std::size_t first) {
 }  // namespace
 
 std::size_t in_elements(Coded const& coded) {
-  bool const has_parts =
-      coded.collective == Collective::reduce_scatter || coded.collective == Collective::all_to_all;
-  return coded.count * (has_parts ? ranks_of(coded) : 1);
+  return coded.count * (model::has_in_parts(coded.collective) ? ranks_of(coded) : 1);
 }
 
 std::size_t out_elements(Coded const& coded) {
-  bool const has_parts =
-      coded.collective == Collective::all_gather || coded.collective == Collective::all_to_all;
-  return coded.count * (has_parts ? ranks_of(coded) : 1);
+  return coded.count * (model::has_out_parts(coded.collective) ? ranks_of(coded) : 1);
 }
 
 InPlace in_place(Coded const& coded, int rank) {

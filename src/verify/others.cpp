@@ -9,7 +9,6 @@
 
 #include <base/names.hpp>
 #include <pattern/collective.hpp>
-#include <verify/cases.hpp>
 #include <verify/others.hpp>
 
 namespace berth::verification {
@@ -22,27 +21,10 @@ constexpr std::size_t elements = 257;
 /// A failed case is made so often in all, to tell what recurs from what does not.
 constexpr int repetitions = 3;
 
-bool reduces(Collective collective) {
-  return collective == Collective::all_reduce || collective == Collective::reduce ||
-         collective == Collective::reduce_scatter;
-}
-
-bool has_root(Collective collective) {
-  return collective == Collective::reduce || collective == Collective::broadcast;
-}
-
-/// True for what the sizes of the check carry already.
-bool is_checked_elsewhere(Collective collective, Type type) {
-  if (collective != Collective::all_reduce && collective != Collective::broadcast) return false;
-  auto const& types = checked_types();
-  return std::find(types.begin(), types.end(), type) != types.end();
-}
-
 std::vector<pattern::Coded> cases_of(Collective collective, int ranks) {
   std::vector<pattern::Coded> cases;
   for (int type = 0; type < type_count; ++type) {
-    if (is_checked_elsewhere(collective, static_cast<Type>(type))) continue;
-    for (int op = 0; op < (reduces(collective) ? op_count : 1); ++op) {
+    for (int op = 0; op < (model::reduces(collective) ? op_count : 1); ++op) {
       int const root = static_cast<int>(cases.size()) % ranks;
       cases.push_back(
           {collective, {static_cast<Type>(type), static_cast<Op>(op), ranks, 0}, elements, root});
@@ -69,7 +51,7 @@ std::optional<int> source(pattern::Coded const& what, int receiver, std::size_t 
 std::string describe(pattern::Coded const& what) {
   std::string text =
       fmt::format("{}, {}", model::name(what.collective), base::name(what.code.type));
-  if (reduces(what.collective)) text += fmt::format(", {}", base::name(what.code.op));
+  if (model::reduces(what.collective)) text += fmt::format(", {}", base::name(what.code.op));
   return text;
 }
 
@@ -112,22 +94,10 @@ class Others {
     bool const is_broadcast = what.collective == Collective::broadcast;
     std::byte* const in = is_broadcast ? output_.data() : input_.data();
     pattern::fill_input(what, impl_.rank(), in);
-    if (what.collective == Collective::send_recv) {
-      ring(what);
-    } else {
-      impl_.run(impl_.backend(), {what.collective, in, output_.data(), what.count, what.code.type,
-                                  what.code.op, has_root(what.collective) ? what.root : -1});
-    }
+    impl_.run(impl_.backend(), {what.collective, in, output_.data(), what.count, what.code.type,
+                                what.code.op, model::has_root(what.collective) ? what.root : -1});
     pattern::Check const check = pattern::check_output(what, impl_.rank(), output_.data());
     return {check.wrong, check.first_wrong, 0, 0, 0};
-  }
-
-  void ring(pattern::Coded const& what) {
-    int const ranks = impl_.size();
-    impl_.backend().exchange(
-        {{true, (impl_.rank() + 1) % ranks, what.code.type, what.count, input_.data(), nullptr},
-         {false, (impl_.rank() + ranks - 1) % ranks, what.code.type, what.count, nullptr,
-          output_.data()}});
   }
 
   Finding blame(pattern::Coded const& what, std::vector<Observation> const& first) {

@@ -7,7 +7,7 @@
 #include <berth/finding.hpp>
 #include <verify/runner.hpp>
 
-/// The collectives and types that the all-reduces and broadcasts of the check leave out.
+/// Every collective, type and operation: the sizes of the check carry only some of them.
 namespace berth::verification {
 
 /// Collective, blocking: every collective with every type, and where it reduces with every

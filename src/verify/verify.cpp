@@ -109,10 +109,14 @@ class Check {
     add(outcome_.findings, attribute_broadcast(runner_, type, bytes));
   }
 
-  /// A rank that cannot be named is of interest only when nobody else is.
+  /// Of interest where nobody is named yet, and otherwise for ranks that are not.
   void others() {
-    for (Finding const& finding : check_others(runner_, outcome_.collectives))
-      if (finding.rank >= 0 || outcome_.findings.empty()) add(outcome_.findings, {finding});
+    std::vector<Finding>& known = outcome_.findings;
+    for (Finding const& finding : check_others(runner_, outcome_.collectives)) {
+      bool const is_named = std::any_of(known.begin(), known.end(),
+                                        [&](Finding const& f) { return f.rank == finding.rank; });
+      if (known.empty() || (finding.rank >= 0 && !is_named)) known.push_back(finding);
+    }
   }
 
   VerifyOptions const& options_;

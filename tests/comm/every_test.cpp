@@ -129,9 +129,26 @@ TEST_P(Every, CallsStartedAheadAreMadeInOrder) {
   if (comm.rank() == comm.size() - 1) {
     EXPECT_EQ(wrong(second, sum), 0U);
   }
-  Request last = comm.broadcast_async(first.data(), 1021, Type::int64, 0);
-  while (!last.test()) {
+  comm.close();
+}
+
+TEST_P(Every, ATestIsTrueOnlyWhenTheCallIsComplete) {
+  Communicator comm = open(GetParam());
+  int const late = comm.size() - 1;
+  Numbers data = numbers(comm.rank(), 1021);
+  std::optional<Request> request;
+  auto const start = [&] {
+    request = comm.broadcast_async(data.data(), data.size(), Type::int64, late);
+  };
+  if (comm.rank() != late) {
+    start();
+    EXPECT_FALSE(request->test()) << "one rank has not started the call";
   }
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (comm.rank() == late) start();
+  while (!request->test()) {
+  }
+  EXPECT_EQ(wrong(data, [&](std::size_t i) { return value(late, i); }), 0U);
   comm.close();
 }
 
