@@ -30,6 +30,7 @@ constexpr int spins_when_sharing = 50;
 /// Where every rank is for the cpu backend: hosts that cannot share memory are one per rank.
 cpu::Topology data_topology(std::vector<int> const& group_of_rank) {
   std::vector<cpu::Place> places;
+  places.reserve(group_of_rank.size());
   std::vector<int> ranks_in_group(group_of_rank.size(), 0);
   for (int group : group_of_rank) {
     places.push_back({group, ranks_in_group[static_cast<std::size_t>(group)]++});

@@ -87,7 +87,8 @@ bool CpuBackend::fits_flat(model::Descriptor const& op, std::size_t parts) const
 void CpuBackend::reduce_to(model::Descriptor const& op, void const* in, void* out) {
   arrivals_.enter(op);
   if (context_.topology.size() == 1) {
-    if (in != out && op.count > 0) std::memcpy(out, in, op.count * size_of(op.type));
+    if (out != nullptr && in != out && op.count > 0)
+      std::memcpy(out, in, op.count * size_of(op.type));
     return;
   }
   switch (design_for(op)) {

@@ -4,20 +4,34 @@
 
 #include <kernel/reduce.hpp>
 #include <kernel/sets.hpp>
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
 
 namespace berth::kernel {
 namespace {
+
+#if defined(__x86_64__)
+/// By hand: not every compiler's __builtin_cpu_supports() knows it. Its registers are those of AVX.
+bool has_f16c() {
+  unsigned a = 0;
+  unsigned b = 0;
+  unsigned c = 0;
+  unsigned d = 0;
+  return __get_cpuid(1, &a, &b, &c, &d) != 0 && (c & bit_F16C) != 0;
+}
+#endif
 
 /// Whether the processor and the operating system support what the table needs.
 bool runs_here([[maybe_unused]] Kernels const& kernels) {
 #if defined(__x86_64__)
   if (&kernels == &avx2_kernels) {
-    return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("f16c") != 0;
+    return __builtin_cpu_supports("avx2") != 0 && has_f16c();
   }
   if (&kernels == &avx512_kernels) {
     return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512bw") != 0 &&
            __builtin_cpu_supports("avx512dq") != 0 && __builtin_cpu_supports("avx512vl") != 0 &&
-           __builtin_cpu_supports("f16c") != 0;
+           has_f16c();
   }
 #endif
   return true;

@@ -105,7 +105,7 @@ std::string describe(model::Descriptor const& operation) {
   auto const counted = [&] {
     return fmt::format("{} {}", base::format_count(operation.count), base::name(operation.type));
   };
-  std::string const what(model::name(operation.collective));
+  std::string what(model::name(operation.collective));
   switch (operation.collective) {
     case model::Collective::all_reduce:
     case model::Collective::reduce_scatter:

@@ -38,6 +38,7 @@ std::vector<std::string> gather_texts(Comm const& comm, std::string const& own, 
     return {};
   }
   std::vector<std::string> texts;
+  texts.reserve(static_cast<std::size_t>(comm.size()));
   for (int rank = 0; rank < comm.size(); ++rank) {
     texts.push_back(rank == root ? own : receive_text(comm, rank, tag, patience));
   }

@@ -91,7 +91,8 @@ inline void make_block(Recipe const& recipe, std::uint32_t hash, bool chosen, E*
       constexpr int bits = order_bits<E>;
       constexpr std::int32_t middle = std::is_unsigned_v<V> ? 0 : 1 << (bits - 1);
       std::int32_t const least = static_cast<std::int32_t>(h >> (32 - bits)) - middle;
-      auto const value = static_cast<V>(least + (chosen ? 0 : recipe.offset[place]));
+      std::int32_t const own = least + (chosen ? 0 : recipe.offset[place]);
+      auto const value = static_cast<V>(own);
       V const mirrored =
           std::is_unsigned_v<V> ? static_cast<V>(negated(value) - V(1)) : negated(value);
       out[place] = stored<E>(op == Op::min ? value : mirrored);

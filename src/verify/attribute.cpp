@@ -146,6 +146,7 @@ class Inquest {
       if (receiver) return {*receiver};
     }
     std::vector<Finding> findings;
+    findings.reserve(named.size());
     for (int const rank : named) findings.push_back(deliverer(rank));
     return findings;
   }
