@@ -195,7 +195,7 @@ TEST(Lifecycle, FiftyLeaveNothingBehind) {
   EXPECT_EQ(entries("/proc/self/task"), threads);
   if (!is_sanitized) {  // a sanitizer keeps what was freed
     EXPECT_LE(mappings(), maps + 8);
-    EXPECT_LE(resident_kib(), memory + 8 * 1024);
+    EXPECT_LE(resident_kib(), memory + 8L * 1024);
   }
   if (world_rank() == 0) {
     EXPECT_EQ(shared_names(), "");

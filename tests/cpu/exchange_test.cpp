@@ -37,7 +37,7 @@ struct Sent {
 /// The messages of all ranks of one exchange, the same on every rank.
 std::vector<Sent> draw(std::mt19937& random, int ranks, std::size_t longest) {
   std::vector<Sent> all;
-  for (std::uint64_t index = 0; index < 3U * static_cast<unsigned>(ranks); ++index) {
+  for (std::uint64_t index = 0; index < 3 * static_cast<std::uint64_t>(ranks); ++index) {
     auto const pick = [&] { return static_cast<int>(random() % static_cast<unsigned>(ranks)); };
     std::size_t const count = random() % (random() % 3 == 0 ? longest : 40);
     all.push_back({pick(), pick(), index, count, all_types[random() % std::size(all_types)]});
@@ -64,7 +64,7 @@ void take_part(Rank& rank, std::vector<Sent> const& all, std::mt19937& own) {
   for (auto& x : place) x = own();
   std::stable_sort(messages.begin(), messages.end(), [&](Message const& a, Message const& b) {
     auto const of = [&](Message const& x) {
-      return place[static_cast<std::size_t>(2 * x.peer + (x.is_send ? 1 : 0))];
+      return place[2 * static_cast<std::size_t>(x.peer) + (x.is_send ? 1 : 0)];
     };
     return of(a) < of(b);
   });

@@ -13,7 +13,7 @@ constexpr std::size_t whole = 2 * half;
 
 std::uint8_t value(int rank, std::size_t index) {
   return static_cast<std::uint8_t>(index * 7 + (index >> 13) * 3 + (index >> 29) +
-                                   static_cast<unsigned>(rank) * 31);
+                                   static_cast<std::uint64_t>(rank) * 31);
 }
 
 void fill(std::vector<std::uint8_t>& data, int rank) {

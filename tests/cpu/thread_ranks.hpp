@@ -44,7 +44,8 @@ class Network {
     std::shared_ptr<bool> delivered;
   };
   std::deque<Message>& queue(int from, int to) {
-    return queues_[static_cast<std::size_t>(from * ranks_ + to)];
+    return queues_[static_cast<std::size_t>(from) * static_cast<std::size_t>(ranks_) +
+                   static_cast<std::size_t>(to)];
   }
 
   int ranks_;
