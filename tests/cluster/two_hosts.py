@@ -3,7 +3,7 @@
 """Two hosts on one machine: an agent in the place of ssh starts each host's daemon in a UTS namespace
 of its own, with its own host name. MPI, host identity and lanes then see two hosts.
 
-two_hosts.py MPIRUN BERTH COLLECTIVES NUMERICS"""
+two_hosts.py MPIRUN BERTH FOLDER-OF-TEST-PROGRAMS"""
 
 import json
 import os
@@ -15,7 +15,7 @@ import tempfile
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "support"))
 from job import SKIP, check, run, run_cases, unfit  # noqa: E402
 
-MPIRUN, BERTH, COLLECTIVES, NUMERICS = sys.argv[1:5]
+MPIRUN, BERTH, PROGRAMS = sys.argv[1:4]
 AGENT = """#!/bin/sh
 # As ssh: HOST COMMAND...
 host=$1
@@ -68,9 +68,10 @@ def verify(folder, first, second, sizes, **env):
     return case
 
 
-def tests(folder, program, first, second, names, **env):
+def tests(folder, topic, first, second, names="*", **env):
     """A test program of one host's passes on two."""
     def case():
+        program = os.path.join(PROGRAMS, "test_comm_" + topic)
         code, _, _, report = launch(folder, first, second, program, "--limit=100",
                                     "--gtest_brief=1", f"--gtest_filter={names}", env=env)
         check(code == 0, f"exit code {code}, not 0", report)
@@ -79,14 +80,18 @@ def tests(folder, program, first, second, names, **env):
 
 def cases(folder):
     """The table."""
+    yield "verify, 1 + 1 ranks", verify(folder, 1, 1, "8,64K")
     yield "verify, 2 + 2 ranks", verify(folder, 2, 2, "8,1K,64K")
     yield "verify, 3 + 2 ranks", verify(folder, 3, 2, "8,1000,64K,1M")
     yield "verify, 2 + 1 ranks without shared memory", verify(folder, 2, 1, "8,64K",
                                                               BERTH_SHARED_MEMORY="none")
-    if os.access(COLLECTIVES, os.X_OK):
-        yield "collectives, 2 + 2 ranks", tests(folder, COLLECTIVES, 2, 2, "*Small*:*Barrier*:*Typed*")
-        yield "collectives, 3 + 2 ranks", tests(folder, COLLECTIVES, 3, 2, "*Large*:*Broadcast*:*Mixed*")
-        yield "numerics, 3 + 2 ranks", tests(folder, NUMERICS, 3, 2, "*EveryRun*:*MinAndMax*:*Special*")
+    for topic in "collectives", "every", "numerics":
+        for first, second in (1, 1), (2, 2), (3, 2):
+            yield f"{topic}, {first} + {second} ranks", tests(folder, topic, first, second)
+    yield "every, 4 + 4 ranks", tests(folder, "every", 4, 4)
+    for first, second in (1, 1), (1, 2), (3, 2):
+        yield f"mismatch, {first} + {second} ranks", tests(folder, "mismatch", first, second,
+                                                           "-*Reference*")
 
 
 def main():

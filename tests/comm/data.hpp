@@ -134,12 +134,44 @@ inline std::uint64_t hash(unsigned char const* data, std::size_t bytes) {
 }
 
 inline std::string text_of(Type type) {
-  constexpr char const* names[] = {"int32", "int64", "float32", "float64"};
-  return names[static_cast<int>(type)];
+  switch (type) {
+    case Type::int8:
+      return "int8";
+    case Type::uint8:
+      return "uint8";
+    case Type::int32:
+      return "int32";
+    case Type::uint32:
+      return "uint32";
+    case Type::int64:
+      return "int64";
+    case Type::uint64:
+      return "uint64";
+    case Type::float16:
+      return "float16";
+    case Type::bfloat16:
+      return "bfloat16";
+    case Type::float32:
+      return "float32";
+    case Type::float64:
+      return "float64";
+  }
+  return "unknown";
 }
 inline std::string text_of(Op op) {
-  constexpr char const* names[] = {"sum", "prod", "min", "max"};
-  return names[static_cast<int>(op)];
+  switch (op) {
+    case Op::sum:
+      return "sum";
+    case Op::prod:
+      return "prod";
+    case Op::min:
+      return "min";
+    case Op::max:
+      return "max";
+    case Op::avg:
+      return "avg";
+  }
+  return "unknown";
 }
 
 inline constexpr Type all_types[] = {Type::int32, Type::int64, Type::float32, Type::float64};

@@ -145,8 +145,9 @@ T apply(Op op, T a, T b) {
     if (op == Op::sum || op == Op::avg) return static_cast<T>(x + y);
     if (op == Op::prod) return static_cast<T>(x * y);
   } else {
-    auto const x = static_cast<std::uint64_t>(a);
-    auto const y = static_cast<std::uint64_t>(b);
+    using Wrapping = std::make_unsigned_t<T>;
+    auto const x = static_cast<std::uint64_t>(static_cast<Wrapping>(a));
+    auto const y = static_cast<std::uint64_t>(static_cast<Wrapping>(b));
     if (op == Op::sum || op == Op::avg) return static_cast<T>(x + y);
     if (op == Op::prod) return static_cast<T>(x * y);
   }

@@ -13,11 +13,8 @@ namespace {
 
 using model::Binding;
 using test::machine;
-using testing::Contains;
-using testing::Each;
 using testing::ElementsAre;
 using testing::IsEmpty;
-using testing::Not;
 
 model::NodePlan plan(model::Node const& node, std::vector<model::LocalRank> const& ranks,
                      Binding binding = Binding::automatic) {

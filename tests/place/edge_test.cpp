@@ -19,7 +19,6 @@ namespace {
 
 using test::machine;
 using testing::Contains;
-using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
