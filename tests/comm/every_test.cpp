@@ -188,8 +188,8 @@ TEST_P(Every, AveragesOfSixteenBitFloatsAreRoundedOnce) {
   comm.close();
 }
 
-INSTANTIATE_TEST_SUITE_P(Ways, Every, testing::ValuesIn(ways), [](auto const& info) {
-  std::string name = info.param.name;
+INSTANTIATE_TEST_SUITE_P(Ways, Every, testing::ValuesIn(ways), [](auto const& one) {
+  std::string name = one.param.name;
   std::replace(name.begin(), name.end(), ' ', '_');
   return name;
 });
