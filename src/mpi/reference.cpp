@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 
 #include <base/error.hpp>
@@ -42,7 +43,7 @@ MPI_Datatype datatype(Type type) {
   base::fail(Errc::internal, "MPI has no such element type");
 }
 
-MPI_Op operation(Op op) {
+MPI_Op builtin(Op op) {
   switch (op) {
     case Op::sum:
       return MPI_SUM;
@@ -56,6 +57,13 @@ MPI_Op operation(Op op) {
       break;
   }
   base::fail(Errc::internal, "MPI has no such operation");
+}
+
+template <class Number>
+void add(void* in, void* inout, int* count, MPI_Datatype* /*type*/) {
+  auto const* const from = static_cast<Number const*>(in);
+  auto* const to = static_cast<Number*>(inout);
+  for (int i = 0; i < *count; ++i) to[i] = static_cast<Number>(to[i] + from[i]);
 }
 
 std::byte* at(void* data, std::size_t offset) {
@@ -80,6 +88,25 @@ void unpack(std::byte* to, std::byte const* from, std::size_t rows, std::size_t 
 
 }  // namespace
 
+Reference::Reference(Comm const& comm, bool blocking, base::Patience& patience)
+    : comm_(comm), patience_(patience), blocking_(blocking) {
+  check(PMPI_Op_create(&add<std::int8_t>, 1, &add_int8_), "MPI_Op_create");
+  check(PMPI_Op_create(&add<std::uint8_t>, 1, &add_uint8_), "MPI_Op_create");
+}
+
+Reference::~Reference() {
+  // Local. MPI frees what is left when it ends.
+  if (!Session::is_active()) return;
+  PMPI_Op_free(&add_int8_);
+  PMPI_Op_free(&add_uint8_);
+}
+
+MPI_Op Reference::operation(Type type, Op op) const {
+  if (op == Op::sum && type == Type::int8) return add_int8_;
+  if (op == Op::sum && type == Type::uint8) return add_uint8_;
+  return builtin(op);
+}
+
 std::size_t Reference::piece(std::size_t size, std::size_t rows) const {
   if (blocking_ && rows == 1) return most_elements;
   return std::max(most_copied / (size * rows), std::size_t{1});
@@ -96,7 +123,7 @@ void Reference::all_reduce(void const* in, void* out, std::size_t count, Type ty
     std::byte* const to = at(out, done * size);
     if (blocking_) {
       void const* const source = from == to ? MPI_IN_PLACE : from;
-      check(PMPI_Allreduce(source, to, now, element, operation(op), comm_.handle()),
+      check(PMPI_Allreduce(source, to, now, element, operation(type, op), comm_.handle()),
             "MPI_Allreduce");
     } else {
       // On a copy: when the wait ends with an error MPI still writes to the buffer, and the
@@ -104,7 +131,7 @@ void Reference::all_reduce(void const* in, void* out, std::size_t count, Type ty
       Parcel parcel(elements * size);
       pack(parcel.data(), from, 1, 0, elements * size);
       MPI_Request started = MPI_REQUEST_NULL;
-      check(PMPI_Iallreduce(MPI_IN_PLACE, parcel.data(), now, element, operation(op),
+      check(PMPI_Iallreduce(MPI_IN_PLACE, parcel.data(), now, element, operation(type, op),
                             comm_.handle(), &started),
             "MPI_Iallreduce");
       parcel.deliver(Request(started), patience_);
@@ -128,14 +155,14 @@ void Reference::reduce(void const* in, void* out, std::size_t count, Type type, 
     std::byte* const to = is_root ? at(out, done * size) : nullptr;
     if (blocking_) {
       void const* const source = from == to ? MPI_IN_PLACE : from;
-      check(PMPI_Reduce(source, to, now, element, operation(op), root, comm_.handle()),
+      check(PMPI_Reduce(source, to, now, element, operation(type, op), root, comm_.handle()),
             "MPI_Reduce");
     } else {
       Parcel parcel(2 * bytes);
       pack(parcel.data(), from, 1, 0, bytes);
       MPI_Request started = MPI_REQUEST_NULL;
-      check(PMPI_Ireduce(parcel.data(), parcel.data() + bytes, now, element, operation(op), root,
-                         comm_.handle(), &started),
+      check(PMPI_Ireduce(parcel.data(), parcel.data() + bytes, now, element, operation(type, op),
+                         root, comm_.handle(), &started),
             "MPI_Ireduce");
       parcel.deliver(Request(started), patience_);
       if (is_root) pack(to, parcel.data() + bytes, 1, 0, bytes);
@@ -190,7 +217,7 @@ void Reference::reduce_scatter(void const* in, void* out, std::size_t count, Typ
   MPI_Datatype const element = datatype(type);
   std::byte const* const own = at(in, static_cast<std::size_t>(comm_.rank()) * count * size);
   if (blocking_ && out != own && count <= most_elements) {
-    check(PMPI_Reduce_scatter_block(in, out, static_cast<int>(count), element, operation(op),
+    check(PMPI_Reduce_scatter_block(in, out, static_cast<int>(count), element, operation(type, op),
                                     comm_.handle()),
           "MPI_Reduce_scatter_block");
     return;
@@ -203,7 +230,7 @@ void Reference::reduce_scatter(void const* in, void* out, std::size_t count, Typ
     std::byte* const result = parcel.data() + rows * now * size;
     MPI_Request started = MPI_REQUEST_NULL;
     check(PMPI_Ireduce_scatter_block(parcel.data(), result, static_cast<int>(now), element,
-                                     operation(op), comm_.handle(), &started),
+                                     operation(type, op), comm_.handle(), &started),
           "MPI_Ireduce_scatter_block");
     parcel.deliver(Request(started), patience_);
     pack(at(out, done * size), result, 1, 0, now * size);

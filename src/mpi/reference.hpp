@@ -17,9 +17,11 @@ namespace berth::mpi {
 /// Collective. @throws Error mpi, lost, timeout, out_of_memory
 class Reference {
  public:
-  /// Both outlive this object.
-  Reference(Comm const& comm, bool blocking, base::Patience& patience)
-      : comm_(comm), patience_(patience), blocking_(blocking) {}
+  /// Local. Both outlive this object. @throws Error mpi
+  Reference(Comm const& comm, bool blocking, base::Patience& patience);
+  ~Reference();
+  Reference(Reference const&) = delete;
+  Reference& operator=(Reference const&) = delete;
 
   void all_reduce(void const* in, void* out, std::size_t count, Type type, Op op) const;
   /// `out` is used at `root` alone.
@@ -36,6 +38,11 @@ class Reference {
   /// Elements that a piece may have when a rank's buffers hold `rows` of them, `size` bytes each.
   [[nodiscard]] std::size_t piece(std::size_t size, std::size_t rows) const;
 
+  [[nodiscard]] MPI_Op operation(Type type, Op op) const;
+
+  /// Sums of bytes that wrap: Open MPI's own saturate where it uses AVX (seen with 4.1.4).
+  MPI_Op add_int8_ = MPI_OP_NULL;
+  MPI_Op add_uint8_ = MPI_OP_NULL;
   Comm const& comm_;
   base::Patience& patience_;
   bool blocking_;

@@ -188,6 +188,30 @@ TEST_P(Every, AveragesOfSixteenBitFloatsAreRoundedOnce) {
   comm.close();
 }
 
+TEST_P(Every, SumsOfBytesWrap) {
+  Communicator comm = open(GetParam());
+  std::vector<std::int8_t> numbers(300);
+  std::vector<std::uint8_t> naturals(300);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    numbers[i] = static_cast<std::int8_t>(100 - 13 * comm.rank() - static_cast<int>(i % 7));
+    naturals[i] = static_cast<std::uint8_t>(200 + comm.rank());
+  }
+  comm.all_reduce(std::span(numbers));
+  comm.all_reduce(std::span(naturals));
+  int natural = 0;
+  for (int rank = 0; rank < comm.size(); ++rank) natural += 200 + rank;
+  std::size_t wrong = 0;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    int number = 0;
+    for (int rank = 0; rank < comm.size(); ++rank)
+      number += 100 - 13 * rank - static_cast<int>(i % 7);
+    wrong += numbers[i] != static_cast<std::int8_t>(number) ? 1 : 0;
+    wrong += naturals[i] != static_cast<std::uint8_t>(natural) ? 1 : 0;
+  }
+  EXPECT_EQ(wrong, 0U);
+  comm.close();
+}
+
 INSTANTIATE_TEST_SUITE_P(Ways, Every, testing::ValuesIn(ways), [](auto const& one) {
   std::string name = one.param.name;
   std::replace(name.begin(), name.end(), ' ', '_');
