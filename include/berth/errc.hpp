@@ -22,7 +22,9 @@
   X(wrong_data, 12, 1, "data arrived changed")                                                \
   X(aborted, 13, 1, "a rank has aborted the communicator")                                    \
   X(mpi, 14, 5, "MPI reported an error")                                                      \
-  X(internal, 15, 5, "an error inside Berth")
+  X(internal, 15, 5, "an error inside Berth")                                                 \
+  X(device, 16, 1, "a device or its driver reported an error")                                \
+  X(nccl, 17, 1, "NCCL reported an error")
 
 namespace berth {
 

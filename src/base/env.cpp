@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
 #include <utility>
 
@@ -29,13 +30,17 @@ enum class Key : std::size_t {
   op_deadline,
   log,
   log_file,
-  shared_memory
+  shared_memory,
+  cudart_lib,
+  nccl_lib,
+  allow_nccl_comm_id
 };
 
-constexpr std::array<Variable, 11> table = {{
-    {"BERTH_BACKEND", "word", "automatic", "automatic, cpu, mpi",
+constexpr std::array<Variable, 14> table = {{
+    {"BERTH_BACKEND", "word", "automatic", "automatic, cpu, mpi, nccl",
      "What carries the data: `cpu` is shared memory inside a node and point-to-point messages "
-     "between nodes, `mpi` is MPI's own collectives, `automatic` chooses.",
+     "between nodes, `nccl` is NCCL for device memory beside that, `mpi` is MPI's own collectives, "
+     "`automatic` chooses.",
      "0.1.0"},
     {"BERTH_BIND", "bool", "1", "1, on, yes, true, 0, off, no, false",
      "Whether the process's first communicator binds the calling thread and its memory as planned.",
@@ -66,6 +71,12 @@ constexpr std::array<Variable, 11> table = {{
      "Where the log goes, appended; stderr without it.", "0.1.0"},
     {"BERTH_SHARED_MEMORY", "word", "memfd", "memfd, shm_open, none",
      "How ranks of one node share memory; `none` uses messages only.", "0.1.0"},
+    {"BERTH_CUDART_LIB", "path", "", "a file",
+     "The CUDA runtime to open instead of the one that is found.", "0.1.0"},
+    {"BERTH_NCCL_LIB", "path", "", "a file",
+     "The libnccl to open instead of the one that is found.", "0.1.0"},
+    {"BERTH_ALLOW_NCCL_COMM_ID", "bool", "0", "1, on, yes, true, 0, off, no, false",
+     "Whether NCCL_COMM_ID may be set although MPI carries the id.", "0.1.0"},
 }};
 
 constexpr std::string_view prefix = "BERTH_";
@@ -143,6 +154,12 @@ std::optional<std::string> Environment::raw(std::string_view name) const {
   return std::string(value);
 }
 
+std::vector<std::string> Environment::list(std::vector<std::string> const& names) const {
+  std::vector<std::string> values;
+  for (std::string const& name : names) values.push_back(raw(name).value_or(""));
+  return values;
+}
+
 std::optional<std::string> Environment::value_of(Variable const& variable) const {
   auto value = raw(variable.name);
   if (value && value->empty()) {
@@ -217,6 +234,18 @@ std::string Environment::shared_memory() const {
   return text ? checked_word(variable, *text) : std::string(variable.fallback);
 }
 
+std::string Environment::cudart_lib() const {
+  return value_of(row(Key::cudart_lib)).value_or("");
+}
+
+std::string Environment::nccl_lib() const {
+  return value_of(row(Key::nccl_lib)).value_or("");
+}
+
+bool Environment::allow_nccl_comm_id() const {
+  return flag(row(Key::allow_nccl_comm_id)).value_or(false);
+}
+
 void Environment::check_names() const {
   std::vector<std::string> known;
   known.reserve(table.size());
@@ -235,6 +264,10 @@ void Environment::check_names() const {
            ? fmt::format("{} is not known; unset it (`berth info` lists the known ones)",
                          printable(*unknown))
            : fmt::format("{} is not known; did you mean {}?", printable(*unknown), meant));
+}
+
+void set_variable(char const* name, std::string const& value) {
+  if (setenv(name, value.c_str(), 1) != 0) fail_errno(fmt::format("setenv {}", name), errno);
 }
 
 std::vector<Setting> Environment::settings() const {

@@ -60,8 +60,13 @@ class Environment {
   [[nodiscard]] std::string log_file() const;   ///< BERTH_LOG_FILE with %h and %r; empty: stderr
   /// Which shared memory to use: "memfd" (default), "shm_open", "none". BERTH_SHARED_MEMORY.
   [[nodiscard]] std::string shared_memory() const;
+  [[nodiscard]] std::string cudart_lib() const;   ///< BERTH_CUDART_LIB; empty: not set
+  [[nodiscard]] std::string nccl_lib() const;     ///< BERTH_NCCL_LIB; empty: not set
+  [[nodiscard]] bool allow_nccl_comm_id() const;  ///< BERTH_ALLOW_NCCL_COMM_ID
   /// Any variable by name, BERTH's or another's (for launcher); absent when not set.
   [[nodiscard]] std::optional<std::string> raw(std::string_view name) const;
+  /// The values of these variables, empty where one is not set.
+  [[nodiscard]] std::vector<std::string> list(std::vector<std::string> const& names) const;
   /// Throws Errc::bad_configuration for the first BERTH_* name that is not in the table, with its
   /// nearest known name.
   void check_names() const;
@@ -77,6 +82,10 @@ class Environment {
   Lookup lookup_;
   std::vector<std::string> names_;
 };
+
+/// Sets a variable of this process for the libraries in it; while no other thread reads them.
+/// @throws Error system
+void set_variable(char const* name, std::string const& value);
 
 /// The text of docs/env.md. The test lint.env_docs compares.
 std::string env_markdown();

@@ -17,19 +17,23 @@ struct Example {
   std::string_view line;
 };
 
-constexpr std::array<Example, 14> examples = {{
+constexpr std::array<Example, 17> examples = {{
     {Errc::invalid_argument,
      "berth: rank 0@n1: all_reduce: in and out overlap in part; they must be in place or apart"},
     {Errc::bad_configuration,
-     "berth: rank 0@n1: BERTH_BACKEND=gpu: not one of automatic, cpu, mpi; did you mean cpu?"},
+     "berth: rank 0@n1: BERTH_BACKEND=gpu: not one of automatic, cpu, mpi, nccl; did you mean "
+     "cpu?"},
     {Errc::bad_input,
      "berth: topology file node.xml: hwloc cannot import it; it is damaged or truncated"},
     {Errc::mismatch,
      "berth: rank 0@n1: SLURM_STEP_NUM_TASKS=4 but MPI sees 1 rank: srun did not reach this MPI; "
      "try srun --mpi=pmix (srun --mpi=list shows the choices) or start with mpirun"},
     {Errc::no_driver,
-     "berth: rank 2@n1: 4 NVIDIA GPUs on the PCI bus of n1 and no nccl backend in this build; ask "
-     "for the processors alone with BERTH_BACKEND=cpu"},
+     "berth: rank 2@n1: 4 NVIDIA GPUs on n1, but no driver (no /dev/nvidiactl); for the processors "
+     "alone use BERTH_BACKEND=cpu (connect)"},
+    {Errc::no_device,
+     "berth: rank 3@n1: rank 2@n1 and rank 3@n1 both have device 0000:1b:00.0; start fewer ranks "
+     "there, look at CUDA_VISIBLE_DEVICES, or use BERTH_BACKEND=cpu (connect)"},
     {Errc::unsupported,
      "berth: MPI is already finalised; make the communicator before MPI_Finalize"},
     {Errc::system, "berth: rank 1@n2: memfd_create: Too many open files (24)"},
@@ -45,6 +49,10 @@ constexpr std::array<Example, 14> examples = {{
     {Errc::aborted, "berth: rank 2@n1: aborted the communicator after operation 9"},
     {Errc::mpi, "berth: rank 0@n1: MPI_Comm_dup: MPI_ERR_COMM: invalid communicator"},
     {Errc::internal, "berth: rank 0@n1: cpu: host or local indices are not dense"},
+    {Errc::device,
+     "berth: rank 1@n2: cudaStreamQuery: an illegal memory access was encountered "
+     "(cudaErrorIllegalAddress)"},
+    {Errc::nccl, "berth: rank 1@n2: ncclAllReduce: internal error"},
 }};
 
 std::string_view example_of(Errc code) {

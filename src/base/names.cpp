@@ -54,6 +54,8 @@ std::string_view name(Backend backend) {
       return "cpu";
     case Backend::mpi:
       return "mpi";
+    case Backend::nccl:
+      return "nccl";
   }
   return "unknown";
 }
@@ -96,7 +98,8 @@ std::vector<Op> const& all<Op>() {
 
 template <>
 std::vector<Backend> const& all<Backend>() {
-  static std::vector<Backend> const values = {Backend::automatic, Backend::cpu, Backend::mpi};
+  static std::vector<Backend> const values = {Backend::automatic, Backend::cpu, Backend::mpi,
+                                              Backend::nccl};
   return values;
 }
 

@@ -41,6 +41,9 @@ void read_all(Environment const& environment) {
   static_cast<void>(environment.log_level());
   static_cast<void>(environment.log_file());
   static_cast<void>(environment.shared_memory());
+  static_cast<void>(environment.cudart_lib());
+  static_cast<void>(environment.nccl_lib());
+  static_cast<void>(environment.allow_nccl_comm_id());
 }
 
 /// The message with which the first getter refuses; empty when none does.
@@ -68,6 +71,9 @@ TEST(Environment, GivesDefaultsWhenNothingIsSet) {
   EXPECT_EQ(environment.log_level(), "warn");
   EXPECT_EQ(environment.log_file(), "");
   EXPECT_EQ(environment.shared_memory(), "memfd");
+  EXPECT_EQ(environment.cudart_lib(), "");
+  EXPECT_EQ(environment.nccl_lib(), "");
+  EXPECT_FALSE(environment.allow_nccl_comm_id());
   EXPECT_NO_THROW(environment.check_names());
 }
 
@@ -103,9 +109,9 @@ TEST(Environment, NamesVariableValueAndRule) {
       ": not a duration of at least 1ms such as 500ms, 3s, 2min (a bare number is seconds)";
   std::string const file = ": after % only h (host), r (rank) or another % may stand";
   std::vector<std::array<std::string, 3>> const rows = {
-      {"BERTH_BACKEND", "fast", ": not one of automatic, cpu, mpi"},
-      {"BERTH_BACKEND", "CPU", ": not one of automatic, cpu, mpi; did you mean cpu?"},
-      {"BERTH_BACKEND", "cpu ", ": not one of automatic, cpu, mpi; did you mean cpu?"},
+      {"BERTH_BACKEND", "fast", ": not one of automatic, cpu, mpi, nccl"},
+      {"BERTH_BACKEND", "CPU", ": not one of automatic, cpu, mpi, nccl; did you mean cpu?"},
+      {"BERTH_BACKEND", "cpu ", ": not one of automatic, cpu, mpi, nccl; did you mean cpu?"},
       {"BERTH_BIND", "yes please", ": not one of 1, on, yes, true, 0, off, no, false"},
       {"BERTH_ON_LOST", "throw", ": not one of raise, exit"},
       {"BERTH_INIT_DEADLINE", "soon", duration},
