@@ -33,8 +33,9 @@ enum class Op : std::uint8_t { sum = 0, prod = 1, min = 2, max = 3, avg = 4 };
 inline constexpr int op_count = 5;
 
 /// What carries the data. `automatic` chooses, `cpu` is shared memory inside a node and MPI
-/// point-to-point between nodes, `mpi` is the naive reference (MPI's own collectives).
-enum class Backend : std::uint8_t { automatic = 0, cpu = 1, mpi = 2 };
+/// point-to-point between nodes, `mpi` is the naive reference (MPI's own collectives), `nccl` is
+/// NCCL for device memory beside the cpu backend for host memory.
+enum class Backend : std::uint8_t { automatic = 0, cpu = 1, mpi = 2, nccl = 3 };
 
 /// A 16-bit float as memory holds it: 1 bit of sign, 5 of exponent, 10 of fraction. Plain data; its
 /// arithmetic is the collectives' business.
