@@ -1,0 +1,295 @@
+// SPDX-FileCopyrightText: The Berth contributors
+// SPDX-License-Identifier: Apache-2.0
+#include <chrono>
+#include <utility>
+
+#include <nccl/abandon.hpp>
+#include <nccl/api.hpp>
+#include <nccl/backend.hpp>
+#include <nccl/memory.hpp>
+
+#include <base/error.hpp>
+
+namespace berth::nccl {
+
+namespace {
+
+ncclDataType_t type_of(Type type) {
+  switch (type) {
+    case Type::int8:
+      return ncclInt8;
+    case Type::uint8:
+      return ncclUint8;
+    case Type::int32:
+      return ncclInt32;
+    case Type::uint32:
+      return ncclUint32;
+    case Type::int64:
+      return ncclInt64;
+    case Type::uint64:
+      return ncclUint64;
+    case Type::float16:
+      return ncclFloat16;
+    case Type::bfloat16:
+      return ncclBfloat16;
+    case Type::float32:
+      return ncclFloat32;
+    case Type::float64:
+      return ncclFloat64;
+  }
+  base::fail(Errc::internal, "nccl: an element type without a name");
+}
+
+ncclRedOp_t op_of(Op op) {
+  switch (op) {
+    case Op::sum:
+      return ncclSum;
+    case Op::prod:
+      return ncclProd;
+    case Op::min:
+      return ncclMin;
+    case Op::max:
+      return ncclMax;
+    case Op::avg:
+      return ncclAvg;
+  }
+  base::fail(Errc::internal, "nccl: an operation without a name");
+}
+
+class Nccl final : public DeviceBackend {
+ public:
+  explicit Nccl(Setup setup)
+      : setup_(std::move(setup)), nccl_(*setup_.library), scratch_(*setup_.runtime) {
+    comm_ = static_cast<ncclComm_t>(nccl::connect(setup_));
+    try {
+      stream_ = setup_.runtime->make_stream();
+    } catch (...) {
+      abort();
+      throw;
+    }
+  }
+
+  ~Nccl() override {
+    abort();
+    if (stream_ != nullptr) setup_.runtime->free_stream(stream_);
+  }
+
+  std::string_view name() const override { return "nccl"; }
+
+  void all_reduce(model::Descriptor const& op, void const* in, void* out) override {
+    enqueue("ncclAllReduce", [&] {
+      return nccl_.all_reduce(in, out, op.count, type_of(op.type), op_of(op.op), comm_, target());
+    });
+  }
+
+  void reduce(model::Descriptor const& op, void const* in, void* out) override {
+    enqueue("ncclReduce", [&] {
+      return nccl_.reduce(in, out, op.count, type_of(op.type), op_of(op.op), op.root, comm_,
+                          target());
+    });
+  }
+
+  void broadcast(model::Descriptor const& op, void* buffer) override {
+    enqueue("ncclBroadcast", [&] {
+      return nccl_.broadcast(buffer, buffer, op.count, type_of(op.type), op.root, comm_, target());
+    });
+  }
+
+  void all_gather(model::Descriptor const& op, void const* in, void* out) override {
+    enqueue("ncclAllGather",
+            [&] { return nccl_.all_gather(in, out, op.count, type_of(op.type), comm_, target()); });
+  }
+
+  void reduce_scatter(model::Descriptor const& op, void const* in, void* out) override {
+    enqueue("ncclReduceScatter", [&] {
+      return nccl_.reduce_scatter(in, out, op.count, type_of(op.type), op_of(op.op), comm_,
+                                  target());
+    });
+  }
+
+  void all_to_all(model::Descriptor const& op, void const* in, void* out) override {
+    std::size_t const part = op.count * size_of(op.type);
+    auto const ranks = static_cast<std::size_t>(setup_.mpi->size());
+    if (part == 0) return;
+    void const* from = in;
+    if (in == out) {
+      // Sends read what receives would overwrite.
+      void* const copy = scratch_.reserve(part * ranks);
+      setup_.runtime->copy(copy, in, part * ranks, target());
+      from = copy;
+    }
+    group_start();
+    for (std::size_t peer = 0; peer < ranks; ++peer) {
+      put({true, static_cast<int>(peer), op.type, op.count, offset(from, peer * part), nullptr});
+      put({false, static_cast<int>(peer), op.type, op.count, nullptr, offset(out, peer * part)});
+    }
+    is_waiting_due_ = true;
+    group_end();
+  }
+
+  void exchange(std::vector<coll::Message> const& messages) override {
+    group_start();
+    for (coll::Message const& message : messages) put(message);
+    is_waiting_due_ = true;
+    group_end();
+  }
+
+  void barrier(model::Descriptor const& op) override {
+    void* const one = scratch_.reserve(sizeof(std::int32_t));
+    model::Descriptor sum = op;
+    sum.count = 1;
+    sum.type = Type::int32;
+    sum.op = Op::sum;
+    all_reduce(sum, one, one);
+  }
+
+  void enqueue_on(gpu::Stream stream) override {
+    is_enqueued_ = true;
+    user_stream_ = stream;
+  }
+  void finish() noexcept override { is_enqueued_ = false; }
+
+  void wait(gpu::Stream stream) override {
+    try {
+      setup_.watch->until_ready([&] { return is_healthy() && setup_.runtime->is_done(stream); });
+    } catch (Error const& error) {
+      give_up(error);
+      throw;
+    }
+  }
+
+  void group_start() override {
+    check_open();
+    if (depth_ == 0) check(nccl_.group_start(), "ncclGroupStart");
+    ++depth_;
+  }
+
+  void group_end() override {
+    if (--depth_ > 0) return;
+    settle(nccl_.group_end(), "ncclGroupEnd");
+    if (std::exchange(is_waiting_due_, false) && !is_enqueued_) wait(stream_);
+  }
+
+  void* native() const noexcept override { return comm_; }
+  gpu::Stream own_stream() const noexcept override { return stream_; }
+
+  void close() override {
+    if (comm_ == nullptr) return;
+    settle(nccl_.finalize(comm_), "ncclCommFinalize");
+    ncclComm_t const comm = std::exchange(comm_, nullptr);
+    nccl_.check(nccl_.destroy(comm), "ncclCommDestroy");
+  }
+
+  void abort() noexcept override {
+    abandon(setup_.library, std::exchange(comm_, nullptr), *setup_.log);
+  }
+
+ private:
+  [[nodiscard]] cudaStream_t target() const {
+    return static_cast<cudaStream_t>(is_enqueued_ ? user_stream_ : stream_);
+  }
+
+  void check_open() const {
+    if (comm_ == nullptr) {
+      base::fail(Errc::aborted, "the NCCL communicator has been aborted or closed");
+    }
+  }
+
+  void check(ncclResult_t result, char const* call) {
+    try {
+      nccl_.check(result, call);
+    } catch (Error const& error) {
+      give_up(error);
+      throw;
+    }
+  }
+
+  /// After a call of a nonblocking communicator: nothing else may be asked of it while it is in
+  /// progress (it connects to new peers).
+  void settle(ncclResult_t result, char const* call) {
+    check(result, call);
+    if (result != ncclInProgress) return;
+    try {
+      setup_.watch->until_ready([&] { return is_healthy(); });
+    } catch (Error const& error) {
+      give_up(error);
+      throw;
+    }
+  }
+
+  /// True when NCCL is neither busy connecting nor in error, which throws.
+  bool is_healthy() {
+    check_open();
+    ncclResult_t state = ncclSuccess;
+    nccl_.check(nccl_.get_async_error(comm_, &state), "ncclCommGetAsyncError");
+    nccl_.check(state, "NCCL");
+    return state == ncclSuccess;
+  }
+
+  template <class Call>
+  void enqueue(char const* name, Call&& call) {
+    check_open();
+    if (depth_ > 0) {
+      check(call(), name);
+      is_waiting_due_ = true;
+      return;
+    }
+    settle(call(), name);
+    if (!is_enqueued_) wait(stream_);
+  }
+
+  void put(coll::Message const& message) {
+    if (message.count == 0) return;
+    if (message.is_send) {
+      check(nccl_.send(message.from, message.count, type_of(message.type), message.peer, comm_,
+                       target()),
+            "ncclSend");
+    } else {
+      check(nccl_.receive(message.to, message.count, type_of(message.type), message.peer, comm_,
+                          target()),
+            "ncclRecv");
+    }
+  }
+
+  /// The streams of the others wait in this communicator: they are told why, unless the error is
+  /// what everybody knows, and the own streams are freed. @throws Error what everybody knows
+  void give_up(Error const& error) {
+    if (!setup_.watch->has_verdict()) {
+      // NCCL sees that an end is gone, the ledger sees whose it was, a little later.
+      if (error.code() != Errc::lost || !is_named_soon()) setup_.report(error.code(), error.what());
+    }
+    abort();
+    setup_.watch->check();
+  }
+
+  /// Waits for a verdict that names the lost rank; false when none comes.
+  bool is_named_soon() noexcept {
+    constexpr auto patience = std::chrono::milliseconds(1500);
+    auto const end = std::chrono::steady_clock::now() + patience;
+    try {
+      setup_.watch->until_ready(
+          [&] { return setup_.watch->has_verdict() || std::chrono::steady_clock::now() > end; });
+    } catch (Error const&) {
+      return true;
+    }
+    return setup_.watch->has_verdict();
+  }
+
+  Setup setup_;
+  Library const& nccl_;
+  gpu::Stream stream_ = nullptr;
+  Memory scratch_;
+  ncclComm_t comm_ = nullptr;
+  gpu::Stream user_stream_ = nullptr;
+  bool is_enqueued_ = false;
+  bool is_waiting_due_ = false;  ///< a blocking call of this group has not been waited for
+  int depth_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<DeviceBackend> DeviceBackend::connect(Setup setup) {
+  return std::make_unique<Nccl>(std::move(setup));
+}
+
+}  // namespace berth::nccl
