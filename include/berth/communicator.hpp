@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>
@@ -20,7 +21,12 @@
 #include <span>
 #endif
 
+struct ncclComm;
+
 namespace berth {
+
+/// A queue of a device's work that calls are put on: a cudaStream_t. Null is the default stream.
+using Stream = void*;
 
 /// Time of one step of start-up on this rank.
 struct PhaseTime {
@@ -51,7 +57,9 @@ class BERTH_API Request {
 
 /// Ranks that are placed, bound, connected, and have carried right data.
 ///
-/// One communicator serves one thread at a time. Counts are elements. Host memory, any alignment.
+/// One communicator serves one thread at a time. Counts are elements. Host memory of any alignment;
+/// with the nccl backend device memory too: where the buffers lie picks the path, the same on every
+/// rank.
 /// Collectives must be called by every rank in the same order with the same count, type, operation
 /// and root; a difference is found and thrown as Errc::mismatch on all ranks.
 class BERTH_API Communicator {
@@ -78,8 +86,9 @@ class BERTH_API Communicator {
   /// Local. One line for the program's own log.
   [[nodiscard]] std::string summary() const;
 
-  // Collectives on host memory. Buffers may be null when count is 0. `in` and `out` are in place as
-  // each call says or apart; partial overlap is refused. Every rank gets bitwise the same result.
+  // Collectives, complete on return. Buffers may be null when count is 0. `in` and `out` are in
+  // place as each call says or apart; partial overlap is refused. Every rank gets bitwise the same
+  // result.
 
   /// Collective, blocking. out[i] = in[i] of rank 0 op in[i] of rank 1 op ...; both hold `count`
   /// elements. In place: in == out.
@@ -118,9 +127,42 @@ class BERTH_API Communicator {
   /// @throws Error invalid_argument without group_start(), and what the calls throw
   void group_end();
 
-  /// Local. Starts a collective ahead of its wait; buffers stay as they are until it is complete.
-  /// What is started is made in order, before any later collective, at the latest by close(). Every
-  /// rank starts the same calls. @throws Error invalid_argument, mpi
+  // The same on device memory (backend nccl), enqueued on a stream of this rank's device: nothing
+  // is waited for but connections that NCCL still has to make. May be recorded in a CUDA graph.
+
+  /// Collective, enqueued. As all_reduce. @throws Error invalid_argument (host memory, or the
+  /// backend
+  ///   is not nccl), nccl, device, lost, timeout, aborted
+  void all_reduce(void const* in, void* out, std::size_t count, Type type, Op op, Stream stream);
+  /// Collective, enqueued. As reduce. @throws as above
+  void reduce(void const* in, void* out, std::size_t count, Type type, Op op, int root,
+              Stream stream);
+  /// Collective, enqueued. As broadcast. @throws as above
+  void broadcast(void* buffer, std::size_t count, Type type, int root, Stream stream);
+  /// Collective, enqueued. As all_gather. @throws as above
+  void all_gather(void const* in, void* out, std::size_t count, Type type, Stream stream);
+  /// Collective, enqueued. As reduce_scatter. @throws as above
+  void reduce_scatter(void const* in, void* out, std::size_t count, Type type, Op op,
+                      Stream stream);
+  /// Collective, enqueued. As all_to_all; in place it uses memory of its own, which one stream at a
+  /// time may do. @throws as above
+  void all_to_all(void const* in, void* out, std::size_t count, Type type, Stream stream);
+  /// Enqueued. As send. @throws as above
+  void send(void const* in, std::size_t count, Type type, int to, Stream stream);
+  /// Enqueued. As receive. @throws as above
+  void receive(void* out, std::size_t count, Type type, int from, Stream stream);
+  /// Local, bounded: returns when everything on `stream` is done and no rank of the communicator is
+  /// known to be lost. Makes MPI progress. Without a deadline op_deadline holds.
+  /// @throws Error lost, timeout, aborted, device, nccl, invalid_argument; the communicator is then
+  ///   aborted, so that its streams drain
+  void wait(Stream stream, std::optional<std::chrono::milliseconds> deadline = {});
+  /// Local. NCCL's own communicator for codes that call NCCL themselves: an ncclComm_t. Owned by
+  /// this object; null where the backend is not nccl.
+  [[nodiscard]] ncclComm* native_nccl() const noexcept;
+
+  /// Local. Starts a collective ahead of its wait; host memory alone; buffers stay as they are
+  /// until it is complete. What is started is made in order, before any later collective, at the
+  /// latest by close(). Every rank starts the same calls. @throws Error invalid_argument, mpi
   [[nodiscard]] Request all_reduce_async(void const* in, void* out, std::size_t count, Type type,
                                          Op op);
   /// Local. As all_reduce_async.
@@ -142,6 +184,12 @@ class BERTH_API Communicator {
   template <class T>
   void all_reduce(T const* in, T* out, std::size_t count, Op op = Op::sum) {
     all_reduce(static_cast<void const*>(in), static_cast<void*>(out), count, type_of<T>::value, op);
+  }
+  /// Typed all_reduce on a stream. As all_reduce.
+  template <class T>
+  void all_reduce(T const* in, T* out, std::size_t count, Op op, Stream stream) {
+    all_reduce(static_cast<void const*>(in), static_cast<void*>(out), count, type_of<T>::value, op,
+               stream);
   }
   /// Typed reduce. As reduce.
   template <class T>

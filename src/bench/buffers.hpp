@@ -3,18 +3,25 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
+#include <functional>
 #include <memory>
 
 #include <berth/types.hpp>
+#include <comm/impl.hpp>
 
 namespace berth::bench {
+
+/// Copies between any two places and returns when it is done.
+void copy(Communicator::Impl& impl, void* to, void const* from, std::size_t bytes);
 
 /// Memory of a benchmark: aligned to a cache line, owned, not initialised.
 class Buffer {
  public:
-  /// @throws std::bad_alloc
+  /// In host memory. @throws std::bad_alloc
   explicit Buffer(std::size_t bytes);
+  /// In the memory of this rank's device, where the backend is nccl. `impl` outlives it.
+  /// @throws Error out_of_memory, device
+  Buffer(std::size_t bytes, Communicator::Impl& impl);
   [[nodiscard]] std::byte* data() const { return memory_.get(); }
   [[nodiscard]] std::size_t size() const { return size_; }
 
@@ -23,11 +30,9 @@ class Buffer {
   void rewrite(Type type, int rank) const;
 
  private:
-  struct Release {
-    void operator()(std::byte* memory) const noexcept { std::free(memory); }
-  };
-  std::unique_ptr<std::byte, Release> memory_;
+  std::unique_ptr<std::byte, std::function<void(std::byte*)>> memory_;
   std::size_t size_;
+  Communicator::Impl* device_ = nullptr;  ///< null: host memory
 };
 
 }  // namespace berth::bench

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <new>
 #include <numeric>
 
@@ -53,30 +54,44 @@ std::size_t bytes_of(pattern::Coded const& what) {
 
 Case::Case(Communicator::Impl& impl, Plan const& plan, pattern::Coded const& what, double seconds)
     : impl_(impl), plan_(plan), what_(what), seconds_(seconds) {
-  std::size_t const size = size_of(what.code.type);
-  pattern::InPlace const shared = pattern::in_place(what, impl.rank());
-  std::vector<std::size_t> bytes = {in_elements(what) * size, out_elements(what) * size,
-                                    shared.elements * size};
-  if (plan.compare) bytes.push_back(out_elements(what) * size);
   Errc code = Errc::ok;
+  std::string text;
   try {
-    for (std::size_t const needed : bytes) buffers_.emplace_back(needed);
+    make_variants();
   } catch (std::bad_alloc const&) {
     code = Errc::out_of_memory;
+    text = fmt::format("bench: no memory for {} buffers of {}", plan.compare ? 4 : 3,
+                       base::format_bytes(bytes_of(what)));
+  } catch (Error const& error) {
+    code = error.code();
+    text = error.what();
   }
-  impl_.agree(code, code == Errc::ok
-                        ? ""
-                        : fmt::format("bench: no memory for {} buffers of {}", bytes.size(),
-                                      base::format_bytes(bytes_of(what))));
+  impl_.agree(code, text);
   for (Buffer const& buffer : buffers_) buffer.rewrite(what.code.type, impl.rank());
-  Buffer const& input = buffers_[0];
-  Buffer const& own = buffers_[2];
-  variants_.push_back({&impl.backend(), input.data(), buffers_[1].data(), &input});
+}
+
+void Case::make_variants() {
+  std::size_t const size = size_of(what_.code.type);
+  pattern::InPlace const shared = pattern::in_place(what_, impl_.rank());
+  bool const on_device = impl_.on_device() != nullptr;
+  auto const add = [&](std::size_t elements, bool device) -> Buffer const& {
+    return device ? buffers_.emplace_back(elements * size, impl_)
+                  : buffers_.emplace_back(elements * size);
+  };
+  coll::Backend* const backend = on_device ? impl_.on_device() : &impl_.backend();
+  Buffer const& input = add(in_elements(what_), on_device);
+  Buffer const& output = add(out_elements(what_), on_device);
+  Buffer const& own = add(shared.elements, on_device);
+  variants_.push_back({backend, on_device, input.data(), output.data(), &input});
   variants_.push_back(
-      {&impl.backend(), own.data() + shared.in * size, own.data() + shared.out * size, &own});
-  if (plan.compare)
-    variants_.push_back({&impl.reference(), input.data(), buffers_[3].data(), &input});
-  if (what.collective != model::Collective::broadcast) return;
+      {backend, on_device, own.data() + shared.in * size, own.data() + shared.out * size, &own});
+  if (plan_.compare) {
+    // The reference takes host memory alone.
+    Buffer const& source = on_device ? add(in_elements(what_), false) : input;
+    Buffer const& result = add(out_elements(what_), false);
+    variants_.push_back({&impl_.reference(), false, source.data(), result.data(), &source});
+  }
+  if (what_.collective != model::Collective::broadcast) return;
   // A broadcast has one buffer.
   for (Variant& variant : variants_) variant.in = variant.out;
 }
@@ -89,9 +104,20 @@ void Case::run(Variant const& variant) {
 void Case::check(Variant& variant, std::uint32_t round) {
   pattern::Coded coded = what_;
   coded.code.round = round;
-  pattern::fill_input(coded, impl_.rank(), variant.in);
-  run(variant);
-  std::uint64_t const wrong = pattern::check_output(coded, impl_.rank(), variant.out).wrong;
+  std::uint64_t wrong = 0;
+  if (variant.is_on_device) {
+    std::size_t const size = size_of(what_.code.type);
+    std::vector<std::byte> host(std::max(in_elements(what_), out_elements(what_)) * size);
+    pattern::fill_input(coded, impl_.rank(), host.data());
+    copy(impl_, variant.in, host.data(), in_elements(what_) * size);
+    run(variant);
+    copy(impl_, host.data(), variant.out, out_elements(what_) * size);
+    wrong = pattern::check_output(coded, impl_.rank(), host.data()).wrong;
+  } else {
+    pattern::fill_input(coded, impl_.rank(), variant.in);
+    run(variant);
+    wrong = pattern::check_output(coded, impl_.rank(), variant.out).wrong;
+  }
   std::vector<std::uint64_t> all(static_cast<std::size_t>(impl_.size()));
   impl_.mpi().all_gather(&wrong, sizeof wrong, all.data(), impl_.watch());
   variant.wrong += std::accumulate(all.begin(), all.end(), std::size_t{0});
@@ -100,9 +126,33 @@ void Case::check(Variant& variant, std::uint32_t round) {
 double Case::time_batch(Variant const& variant) {
   variant.rewritten->rewrite(what_.code.type, impl_.rank());
   impl_.run(impl_.backend(), {model::Collective::barrier});
+  if (variant.is_on_device) return time_on_device(variant);
   base::nanoseconds const start = clock_.now();
   for (int i = 0; i < variant.batch; ++i) run(variant);
   return microseconds(clock_.now() - start) / variant.batch;
+}
+
+double Case::time_on_device(Variant const& variant) {
+  gpu::Runtime& runtime = *impl_.runtime();
+  nccl::DeviceBackend& device = *impl_.on_device();
+  gpu::Stream const stream = device.own_stream();
+  if (events_.empty()) events_ = {runtime.make_event(), runtime.make_event()};
+  device.enqueue_on(stream);
+  try {
+    runtime.record(events_[0], stream);
+    for (int i = 0; i < variant.batch; ++i) run(variant);
+    runtime.record(events_[1], stream);
+  } catch (...) {
+    device.finish();
+    throw;
+  }
+  device.finish();
+  device.wait(stream);
+  return runtime.elapsed_us(events_[0], events_[1]) / variant.batch;
+}
+
+Case::~Case() {
+  for (gpu::Event const event : events_) impl_.runtime()->free_event(event);
 }
 
 void Case::slowest(std::vector<double>& values) {
@@ -172,7 +222,7 @@ model::Result Case::measure() {
 
   model::Result result;
   result.collective = std::string(model::name(what_.collective));
-  result.backend = std::string(impl_.backend().name());
+  result.backend = std::string(variants_[out_of_place].backend->name());
   result.size_bytes = bytes_of(what_);
   result.count = what_.count;
   result.type = what_.code.type;

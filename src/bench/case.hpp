@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <vector>
 
 #include <base/clock.hpp>
@@ -22,6 +23,9 @@ class Case {
   /// @param seconds about how long the timed rounds may take when the plan fixes no number
   /// @throws Error out_of_memory on all ranks
   Case(Communicator::Impl& impl, Plan const& plan, pattern::Coded const& what, double seconds);
+  ~Case();
+  Case(Case const&) = delete;
+  Case& operator=(Case const&) = delete;
   /// Checks, warms up, measures. The same result on every rank.
   model::Result measure();
 
@@ -29,6 +33,7 @@ class Case {
   /// One way of doing the operation, and its times.
   struct Variant {
     coll::Backend* backend;
+    bool is_on_device;
     std::byte* in;
     std::byte* out;
     Buffer const* rewritten;  ///< what is written anew before a batch
@@ -38,7 +43,10 @@ class Case {
         {};  ///< microseconds per operation, first of this rank, then of all
   };
 
+  void make_variants();
   void run(Variant const& variant);
+  /// The same on the device's clock: the batch is enqueued as a whole.
+  double time_on_device(Variant const& variant);
   void check(Variant& variant, std::uint32_t round);
   void warm_up();
   /// Microseconds per operation of one batch on this rank.
@@ -56,8 +64,9 @@ class Case {
   pattern::Coded what_;
   double seconds_;
   base::SteadyClock clock_;
-  std::vector<Buffer> buffers_;
-  std::vector<Variant> variants_;  ///< out of place, in place, and the reference when compared
+  std::deque<Buffer> buffers_;      ///< variants point into it
+  std::vector<gpu::Event> events_;  ///< start and end of a batch on the device
+  std::vector<Variant> variants_;   ///< out of place, in place, and the reference when compared
 };
 
 }  // namespace berth::bench

@@ -57,7 +57,10 @@ void add_verbs(CLI::App& app, Words& words) {
   CLI::App* const verify = app.add_subcommand("verify");
   CLI::App* const bench = app.add_subcommand("bench");
   for (CLI::App* const verb : {info, map, verify, bench}) add(*verb, words, "--json");
-  for (CLI::App* const verb : {verify, bench}) add(*verb, words, "--deadline");
+  for (CLI::App* const verb : {verify, bench}) {
+    add(*verb, words, "--deadline");
+    add(*verb, words, "--backend");
+  }
   map->add_option("--topology", words.topologies);
   add(*map, words, "--ranks-per-node");
   add(*map, words, "--nodes");
@@ -70,7 +73,7 @@ void add_verbs(CLI::App& app, Words& words) {
   bench->add_option("COLLECTIVE", words.collective);
   for (char const* const names : {"-b,--min-bytes", "-e,--max-bytes", "-f,--step-factor",
                                   "-i,--step-bytes", "-n,--iterations", "-w,--warmup", "-c,--check",
-                                  "-d,--types", "-o,--ops", "--backend", "--compare", "--csv"})
+                                  "-d,--types", "-o,--ops", "--compare", "--csv"})
     add(*bench, words, names);
 }
 
@@ -190,8 +193,6 @@ void read_bench(Words const& words, Arguments& arguments) {
   if (auto const* text = words.find("-n")) plan.iterations = integer("-n", *text, 1, most_rounds);
   if (auto const* text = words.find("-w")) plan.warmup = integer("-w", *text, 0, most_rounds);
   if (auto const* text = words.find("-c")) plan.check = on_off("-c", *text);
-  if (auto const* text = words.find("--backend"))
-    arguments.backend = base::parse_name<Backend>(word("--backend", *text, {"cpu", "mpi"}));
   if (auto const* text = words.find("--compare"))
     plan.compare = word("--compare", *text, {"mpi"}) == "mpi";
   if (auto const* text = words.find("--csv")) arguments.csv = *text;
@@ -201,6 +202,8 @@ void read(std::string const& verb, Words const& words, Arguments& arguments) {
   if (auto const* text = words.find("--json")) arguments.json = *text;
   if (auto const* text = words.find("--deadline"))
     arguments.deadline = duration("--deadline", *text);
+  if (auto const* text = words.find("--backend"))
+    arguments.backend = base::parse_name<Backend>(word("--backend", *text, {"cpu", "mpi", "nccl"}));
   if (verb == "info") {
     arguments.verb = Verb::info;
   } else if (verb == "map") {

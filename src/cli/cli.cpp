@@ -54,6 +54,9 @@ void check_environment(base::Environment const& environment) {
   static_cast<void>(environment.log_level());
   static_cast<void>(environment.log_file());
   static_cast<void>(environment.shared_memory());
+  static_cast<void>(environment.cudart_lib());
+  static_cast<void>(environment.nccl_lib());
+  static_cast<void>(environment.allow_nccl_comm_id());
 }
 
 int print(std::string_view text, Output& output) {

@@ -88,6 +88,7 @@ options:
   --deadline TIME   how long to wait while no rank makes progress (60s)
   --sizes LIST      bytes per rank, separated by commas (8,1K,64K,1M,8M)
   --rounds N        how often everything is repeated (1)
+  --backend cpu|mpi|nccl   what carries the data (automatic)
   --json FILE       the result as one JSON document; - is stdout
   -h, --help        this text
 )";
@@ -115,7 +116,7 @@ options (the short ones are those of nccl-tests):
   -c, --check 0|1           compare the result with coded data first (1)
   -d, --types LIST          int8 uint8 int32 ... bfloat16 float16, with commas, or all (float32)
   -o, --ops LIST            sum prod min max avg, several with commas, or all (sum)
-  --backend cpu|mpi         what carries the data (automatic)
+  --backend cpu|mpi|nccl    what carries the data (automatic)
   --compare mpi             measures MPI's own collective in turn and gives the ratio
   --deadline TIME           how long to wait while no rank makes progress (60s)
   --csv FILE, --json FILE   the result for programs; --json - is stdout

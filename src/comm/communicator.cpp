@@ -102,11 +102,57 @@ void Communicator::receive(void* out, std::size_t count, Type type, int from) {
   impl_->call(coll::Message{false, from, type, count, nullptr, out});
 }
 
+void Communicator::all_reduce(void const* in, void* out, std::size_t count, Type type, Op op,
+                              Stream stream) {
+  impl_->call(comm::Call{Collective::all_reduce, in, out, count, type, op, -1}, stream);
+}
+
+void Communicator::reduce(void const* in, void* out, std::size_t count, Type type, Op op, int root,
+                          Stream stream) {
+  impl_->call(comm::Call{Collective::reduce, in, out, count, type, op, root}, stream);
+}
+
+void Communicator::broadcast(void* buffer, std::size_t count, Type type, int root, Stream stream) {
+  impl_->call(comm::Call{Collective::broadcast, buffer, buffer, count, type, Op::sum, root},
+              stream);
+}
+
+void Communicator::all_gather(void const* in, void* out, std::size_t count, Type type,
+                              Stream stream) {
+  impl_->call(comm::Call{Collective::all_gather, in, out, count, type, Op::sum, -1}, stream);
+}
+
+void Communicator::reduce_scatter(void const* in, void* out, std::size_t count, Type type, Op op,
+                                  Stream stream) {
+  impl_->call(comm::Call{Collective::reduce_scatter, in, out, count, type, op, -1}, stream);
+}
+
+void Communicator::all_to_all(void const* in, void* out, std::size_t count, Type type,
+                              Stream stream) {
+  impl_->call(comm::Call{Collective::all_to_all, in, out, count, type, Op::sum, -1}, stream);
+}
+
+void Communicator::send(void const* in, std::size_t count, Type type, int to, Stream stream) {
+  impl_->call(coll::Message{true, to, type, count, in, nullptr}, stream);
+}
+
+void Communicator::receive(void* out, std::size_t count, Type type, int from, Stream stream) {
+  impl_->call(coll::Message{false, from, type, count, nullptr, out}, stream);
+}
+
+void Communicator::wait(Stream stream, std::optional<std::chrono::milliseconds> deadline) {
+  impl_->wait(stream, deadline);
+}
+
+ncclComm* Communicator::native_nccl() const noexcept {
+  return static_cast<ncclComm*>(impl_->native_nccl());
+}
+
 void Communicator::group_start() {
-  impl_->queue().group_start();
+  impl_->group_start();
 }
 void Communicator::group_end() {
-  impl_->queue().group_end();
+  impl_->group_end();
 }
 
 Request Communicator::all_reduce_async(void const* in, void* out, std::size_t count, Type type,

@@ -44,8 +44,7 @@ std::string Communicator::Impl::State::connect() {
   bool const own_cores = sharing.ranks.size() <= allowed.size();
   watch->set_spins(own_cores ? spins_with_own_core : spins_when_sharing);
   reference = std::make_unique<comm::ReferenceBackend>(mpi, *watch);
-  if (settings.backend == Backend::mpi) {
-    kind = Backend::mpi;
+  if (kind == Backend::mpi) {
     backend = std::make_unique<comm::ReferenceBackend>(mpi, *watch);
     return "MPI's own collectives";
   }
@@ -69,7 +68,9 @@ std::string Communicator::Impl::State::connect() {
   setup.tuning = tuning;
   setup.kernels = &kernel::best();
   backend = std::make_unique<cpu::CpuBackend>(setup);
-  if (seams.wrap_backend) backend = seams.wrap_backend(std::move(backend));
+  if (seams.wrap_backend && kind == Backend::cpu) {
+    backend = seams.wrap_backend(std::move(backend));
+  }
   return fmt::format("cpu, {}, {} kernels", data_memory.how, kernel::best().name);
 }
 
@@ -81,7 +82,7 @@ std::string Communicator::Impl::State::first_data() {
   for (std::size_t count : counts) {
     ++code.round;
     pattern::fill(code, mpi.rank(), data.data(), 0, count);
-    make(*backend,
+    make(carrier(),
          {model::Collective::all_reduce, data.data(), data.data(), count, code.type, code.op, -1},
          0);
     pattern::Check const check = pattern::check_reduced(code, data.data(), 0, count);

@@ -13,6 +13,27 @@
 
 namespace berth {
 
+namespace {
+
+/// Calls go onto a stream of the user's for as long as this lives.
+class Enqueued {
+ public:
+  Enqueued(nccl::DeviceBackend& on, void* stream) : on_(on) { on_.enqueue_on(stream); }
+  ~Enqueued() { on_.finish(); }
+  Enqueued(Enqueued const&) = delete;
+  Enqueued& operator=(Enqueued const&) = delete;
+
+ private:
+  nccl::DeviceBackend& on_;
+};
+
+[[noreturn]] void refuse_stream() {
+  base::fail(Errc::invalid_argument,
+             "a stream needs buffers in device memory and the nccl backend");
+}
+
+}  // namespace
+
 Communicator::Impl::Impl(MPI_Comm parent, Options const& options, comm::Seams seams)
     : state_(std::make_unique<State>(options, std::move(seams))) {
   state_->start(parent);
@@ -63,7 +84,7 @@ ledger::Ledger& Communicator::Impl::ledger() {
   return *state_->ledger;
 }
 coll::Backend& Communicator::Impl::backend() {
-  return *state_->backend;
+  return state_->carrier();
 }
 coll::Backend& Communicator::Impl::reference() {
   return *state_->reference;
@@ -93,17 +114,71 @@ void Communicator::Impl::run(coll::Backend& on, comm::Call const& call) {
 void Communicator::Impl::call(comm::Call const& call) {
   comm::check(call, rank(), size());
   comm::Queue& waiting = queue();
-  if (waiting.is_grouping()) return waiting.add(call);
+  coll::Backend& on = state_->backend_for(call.in, call.out);
+  bool const is_host = &on == state_->backend.get();
+  if (is_host && waiting.is_grouping()) return waiting.add(call);
   waiting.drain();
-  state_->make(*state_->backend, call, 0);
+  state_->make(on, call, 0);
+}
+
+void Communicator::Impl::call(comm::Call const& call, void* stream) {
+  comm::check(call, rank(), size());
+  coll::Backend& on = state_->backend_for(call.in, call.out);
+  if (!state_->on_device || (&on == state_->backend.get() && call.count > 0)) refuse_stream();
+  if (call.count == 0) return;
+  queue().drain();
+  Enqueued const enqueued(*state_->on_device, stream);
+  state_->make(on, call, 0);
+}
+
+void Communicator::Impl::call(coll::Message const& message, void* stream) {
+  comm::check(message, size());
+  if (message.count == 0) return;
+  if (&state_->backend_for(message.from, message.to) == state_->backend.get()) refuse_stream();
+  Enqueued const enqueued(*state_->on_device, stream);
+  state_->on_device->exchange({message});
+}
+
+void Communicator::Impl::wait(void* stream, std::optional<std::chrono::milliseconds> deadline) {
+  if (!state_->on_device) refuse_stream();
+  if (!deadline) return state_->on_device->wait(stream);
+  struct Back {
+    State& state;
+    ~Back() { state.set_operation_limits(); }
+  } const back{*state_};
+  state_->watch->set_limits({*deadline, true});
+  state_->on_device->wait(stream);
+}
+
+void* Communicator::Impl::native_nccl() const noexcept {
+  return state_->on_device ? state_->on_device->native() : nullptr;
+}
+
+gpu::Runtime* Communicator::Impl::runtime() const noexcept {
+  return state_->on_device ? state_->runtime.get() : nullptr;
+}
+
+nccl::DeviceBackend* Communicator::Impl::on_device() const noexcept {
+  return state_->on_device.get();
+}
+
+void Communicator::Impl::group_start() {
+  queue().group_start();
+  if (state_->on_device) state_->on_device->group_start();
+}
+
+void Communicator::Impl::group_end() {
+  if (state_->on_device && queue().is_grouping()) state_->on_device->group_end();
+  queue().group_end();
 }
 
 void Communicator::Impl::call(coll::Message const& message) {
   comm::check(message, size());
   comm::Queue& waiting = queue();
-  if (waiting.is_grouping()) return waiting.add(message);
+  coll::Backend& on = state_->backend_for(message.from, message.to);
+  if (&on == state_->backend.get() && waiting.is_grouping()) return waiting.add(message);
   waiting.drain();
-  state_->backend->exchange({message});
+  on.exchange({message});
 }
 
 comm::Queue& Communicator::Impl::queue() {
@@ -126,6 +201,10 @@ std::uint64_t Communicator::Impl::start(comm::Call const& call) {
   if (queue().is_grouping()) {
     base::fail(Errc::invalid_argument, "a call cannot be started ahead inside a group");
   }
+  if (&state_->backend_for(call.in, call.out) != state_->backend.get()) {
+    base::fail(Errc::invalid_argument,
+               "device memory: give the call a stream instead of starting it ahead");
+  }
   return queue().start(call);
 }
 
@@ -138,11 +217,14 @@ std::unique_ptr<Communicator::Impl> Communicator::Impl::split(int color, int key
     return state_->mpi.split(color, key);
   }();
   if (part == MPI_COMM_NULL) return nullptr;
+  Options options = state_->settings.options();
+  options.backend = state_->kind;
   comm::Seams seams;
   seams.wrap_backend = state_->seams.wrap_backend;
   seams.placement = state_->placement;
   seams.allowed = state_->allowed;
-  auto made = std::make_unique<Impl>(part, state_->settings.options(), std::move(seams));
+  seams.runtime = state_->runtime;
+  auto made = std::make_unique<Impl>(part, options, std::move(seams));
   mpi::free(part);
   return made;
 }
@@ -166,6 +248,7 @@ void Communicator::Impl::abort() noexcept {
   } catch (...) {
     // No memory for a text: the peers will find this rank's phase when their wait takes too long.
   }
+  if (state_->on_device) state_->on_device->abort();
   state_->ledger->set_phase(ledger::Phase::aborted);
 }
 
@@ -178,6 +261,7 @@ void Communicator::Impl::close() {
   comm::Call last;
   last.collective = model::Collective::barrier;
   run(*state_->backend, last);
+  if (state_->on_device) state_->on_device->close();
   state_->open = false;
   if (state_->session->began()) {
     // Finalising waits for every rank of the job and nothing can throw out of it.

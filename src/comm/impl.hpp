@@ -2,11 +2,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include <gpu/runtime.hpp>
+#include <nccl/backend.hpp>
 
 #include <base/log.hpp>
 #include <berth/communicator.hpp>
@@ -66,6 +70,20 @@ class Communicator::Impl {
   void call(comm::Call const& call);
   /// A send or a receive of the user's: inside a group at its end, else now and alone.
   void call(coll::Message const& message);
+  /// The same, enqueued on a stream of the user's device and not waited for.
+  void call(comm::Call const& call, void* stream);
+  void call(coll::Message const& message, void* stream);
+  /// Bounded: returns when everything on the stream is done. Without a deadline the operations' own
+  /// holds. @throws Error lost, timeout, device, nccl, invalid_argument
+  void wait(void* stream, std::optional<std::chrono::milliseconds> deadline);
+  void group_start();
+  void group_end();
+  /// The ncclComm_t; null where the backend is not nccl.
+  [[nodiscard]] void* native_nccl() const noexcept;
+  /// What device memory and streams are made with; null where the backend is not nccl.
+  [[nodiscard]] gpu::Runtime* runtime() const noexcept;
+  /// The collectives on device memory; null where the backend is not nccl.
+  [[nodiscard]] nccl::DeviceBackend* on_device() const noexcept;
   /// Calls that wait to be made.
   [[nodiscard]] comm::Queue& queue();
   /// Starts a collective ahead of its wait; the ticket is for queue().

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <exception>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -39,6 +40,7 @@ struct Asked {
   bool binding_asked = false;
   std::string visible_cuda;  ///< "=" and CUDA_VISIBLE_DEVICES; empty: not set
   std::string visible_rocm;  ///< "=" and ROCR_VISIBLE_DEVICES; empty: not set
+  std::string devices;       ///< bus ids that CUDA shows this rank, with commas; empty: not asked
 };
 
 /// "=" and the value, on one line and not longer than a list of devices can be.
@@ -48,14 +50,14 @@ std::string line_of(base::Environment const& environment, char const* variable) 
 }
 
 std::string encode(Asked const& request) {
-  return fmt::format("{}\n{}\n{}\n{}", request.affinity, request.binding_asked ? 1 : 0,
-                     request.visible_cuda, request.visible_rocm);
+  return fmt::format("{}\n{}\n{}\n{}\n{}", request.affinity, request.binding_asked ? 1 : 0,
+                     request.visible_cuda, request.visible_rocm, request.devices);
 }
 
 Asked decode(std::string const& text) {
   std::vector<std::string> const lines = base::split(text, '\n');
-  if (lines.size() != 4) base::fail(Errc::internal, "a request for a place that cannot be read");
-  return {lines[0], lines[1] == "1", lines[2], lines[3]};
+  if (lines.size() != 5) base::fail(Errc::internal, "a request for a place that cannot be read");
+  return {lines[0], lines[1] == "1", lines[2], lines[3], lines[4]};
 }
 
 /// What the first rank tells each rank of its host.
@@ -63,13 +65,50 @@ struct LocalPlan {
   std::vector<std::string> placements;  ///< encoded, by local rank
   std::string allowed;                  ///< PUs of the host that may be used
   std::optional<double> launcher_cost;  ///< what the launcher's own binding costs the host
+  int gpus = 0;                         ///< NVIDIA's
   model::Node node;                     ///< the machine
 };
+
+bool is_nvidia(model::Device const& device) {
+  return device.vendor == vendor_nvidia;
+}
+
+/// The devices that CUDA shows a rank; several of one bus id are its parts, in CUDA's order.
+std::vector<model::DeviceKey> keys_of(std::string const& devices) {
+  std::vector<model::DeviceKey> keys;
+  for (std::string const& bus_id : base::split(devices, ',')) {
+    auto const parts = std::count_if(keys.begin(), keys.end(),
+                                     [&](auto const& key) { return key.bus_id == bus_id; });
+    keys.push_back({bus_id, static_cast<int>(parts)});
+  }
+  return keys;
+}
+
+/// A container may hide the bus: what CUDA shows is there, at an unknown place.
+void add_hidden(model::Node& node, std::vector<model::DeviceKey> const& keys) {
+  for (model::DeviceKey const& key : keys) {
+    bool const is_known =
+        std::any_of(node.devices.begin(), node.devices.end(), [&](model::Device const& device) {
+          return device.bus_id == key.bus_id && device.partition == key.partition;
+        });
+    if (is_known) continue;
+    model::Device device;
+    device.bus_id = key.bus_id;
+    device.partition = key.partition;
+    device.vendor = vendor_nvidia;
+    auto const behind = [](model::Device const& a, model::Device const& b) {
+      return std::tie(a.bus_id, a.partition) < std::tie(b.bus_id, b.partition);
+    };
+    node.devices.insert(std::upper_bound(node.devices.begin(), node.devices.end(), device, behind),
+                        device);
+  }
+}
 
 /// The devices that the variable of this machine's vendor lets a rank use.
 std::optional<std::vector<model::DeviceKey>> visible_to(model::Node const& node,
                                                         Asked const& request, int rank) {
   if (node.devices.empty()) return std::nullopt;
+  if (!request.devices.empty()) return keys_of(request.devices);
   std::string const& vendor = node.devices.front().vendor;
   bool const is_amd = vendor == vendor_amd;
   if (!is_amd && vendor != vendor_nvidia) return std::nullopt;
@@ -86,23 +125,16 @@ std::optional<std::vector<model::DeviceKey>> visible_to(model::Node const& node,
   }
 }
 
-void refuse_without_driver(model::Node const& node, Backend wanted) {
-  auto const is_nvidia = [](model::Device const& d) { return d.vendor == vendor_nvidia; };
-  auto const nvidia = std::count_if(node.devices.begin(), node.devices.end(), is_nvidia);
-  if (wanted != Backend::automatic || nvidia == 0) return;
-  base::fail(Errc::no_driver,
-             fmt::format("{} NVIDIA GPUs on the PCI bus of {} and no nccl backend in this build; "
-                         "ask for the processors alone with BERTH_BACKEND=cpu",
-                         nvidia, node.host));
-}
-
 LocalPlan plan_host(std::vector<int> const& members, std::vector<std::string> const& requests,
                     comm::Settings const& settings, std::string const& host) {
   topo::LiveOptions options;
   options.nccl_topology = base::Environment::process().raw("NCCL_TOPO_FILE").value_or("");
   model::Node node = topo::read_live(options);
   node.host = host;
-  refuse_without_driver(node, settings.backend);
+  for (std::string const& request : requests) {
+    std::string const devices = decode(request).devices;
+    if (!devices.empty()) add_hidden(node, keys_of(devices));
+  }
   std::vector<model::LocalRank> ranks;
   for (std::size_t i = 0; i < members.size(); ++i) {
     Asked const request = decode(requests[i]);
@@ -114,7 +146,9 @@ LocalPlan plan_host(std::vector<int> const& members, std::vector<std::string> co
     ranks.push_back(std::move(local));
   }
   model::Policy policy;
-  policy.use_devices = settings.backend == Backend::automatic && !node.devices.empty();
+  bool const wants_devices =
+      settings.backend == Backend::automatic || settings.backend == Backend::nccl;
+  policy.use_devices = wants_devices && !node.devices.empty();
   policy.binding = settings.binding;
   policy.smt = settings.smt;
   policy.fill = settings.fill;
@@ -125,13 +159,15 @@ LocalPlan plan_host(std::vector<int> const& members, std::vector<std::string> co
   }
   result.allowed = sys::format_cpulist(node.allowed);
   result.launcher_cost = plan.launcher_cost;
+  result.gpus =
+      static_cast<int>(std::count_if(node.devices.begin(), node.devices.end(), is_nvidia));
   result.node = std::move(node);
   return result;
 }
 
-/// The answer to local rank `i`: allowed PUs and its place.
+/// The answer to local rank `i`: the host's GPUs, allowed PUs and its place.
 std::string answer_of(LocalPlan const& plan, std::size_t i) {
-  return fmt::format("{}\n{}", plan.allowed, plan.placements[i]);
+  return fmt::format("{}\n{}\n{}", plan.gpus, plan.allowed, plan.placements[i]);
 }
 
 /// Only the first communicator of a process binds it.
@@ -171,13 +207,18 @@ std::string Communicator::Impl::State::plan() {
   if (seams.placement) {
     allowed = seams.allowed;
     placement = *seams.placement;
+    runtime = seams.runtime;
     return "as before";
   }
+  look_for_devices();
+  std::vector<std::string> bus_ids;
+  for (gpu::Device const& one : devices) bus_ids.push_back(one.bus_id);
   base::Environment const environment = base::Environment::process();
-  std::string const own = encode(Asked{
-      sys::format_cpulist(sys::get_affinity()),
-      launched.name.empty() || launcher::binding_is_asked(environment),
-      line_of(environment, "CUDA_VISIBLE_DEVICES"), line_of(environment, "ROCR_VISIBLE_DEVICES")});
+  std::string const own =
+      encode(Asked{sys::format_cpulist(sys::get_affinity()),
+                   launched.name.empty() || launcher::binding_is_asked(environment),
+                   line_of(environment, "CUDA_VISIBLE_DEVICES"),
+                   line_of(environment, "ROCR_VISIBLE_DEVICES"), base::join(bus_ids, ",")});
   std::string answer;
   if (group.self == 0) {
     LocalPlan planned = plan_as_first(mpi, group, own, settings, host_of(mpi.rank()), *watch);
@@ -188,10 +229,12 @@ std::string Communicator::Impl::State::plan() {
     mpi::send_text(mpi, own, group.ranks[0], request_tag, *watch);
     answer = mpi::receive_text(mpi, group.ranks[0], placement_tag, *watch);
   }
-  std::size_t const cut = answer.find('\n');
-  if (cut == std::string::npos) return {};  // the first rank has the reason, which is agreed next
-  allowed = sys::parse_cpulist(answer.substr(0, cut));
-  placement = place::decode(answer.substr(cut + 1));
+  if (answer.empty()) return {};  // the first rank has the reason, which is agreed next
+  std::size_t const first = answer.find('\n');
+  std::size_t const second = answer.find('\n', first + 1);
+  host_gpus = std::stoi(answer.substr(0, first));
+  allowed = sys::parse_cpulist(answer.substr(first + 1, second - first - 1));
+  placement = place::decode(answer.substr(second + 1));
   placement.host = roster.host_of_rank[static_cast<std::size_t>(mpi.rank())];
   placement.local_rank = group.self;
   placement.local_size = static_cast<int>(group.ranks.size());
@@ -199,6 +242,7 @@ std::string Communicator::Impl::State::plan() {
 }
 
 std::string Communicator::Impl::State::bind() {
+  choose_device();
   if (!settings.bind) return "left alone (bind is off)";
   if (placement.cpus.empty()) return "nothing to bind";
   if (!is_first_to_bind()) return "left alone (not the first communicator)";

@@ -6,6 +6,8 @@
 #include <memory>
 #include <optional>
 
+#include <gpu/runtime.hpp>
+
 #include <berth/placement.hpp>
 #include <coll/backend.hpp>
 #include <ledger/verdict.hpp>
@@ -24,6 +26,7 @@ struct Seams {
   /// kept and nothing is planned or bound.
   std::optional<Placement> placement = {};
   model::PuSet allowed = {};  ///< PUs of the host that may be used; with `placement`
+  std::shared_ptr<gpu::Runtime> runtime = {};  ///< already open, its device set; with `placement`
   /// Is the main thread alive inside MPI? (CLI: a sys::ThreadProbe.)
   std::function<bool()> probe;
   /// Called by the one speaking rank after its line, before the process ends.

@@ -70,17 +70,35 @@ void Communicator::Impl::State::step(ledger::Phase phase,
     text = error.what();
   }
   agree(code, text, ledger::phase_name(phase));
-  phases.push_back({ledger::phase_name(phase), seconds_since(start), note});
+  // Several steps in a row may be one phase for people.
+  std::string const name = ledger::phase_name(phase);
+  if (phases.empty() || phases.back().name != name) phases.push_back({name, 0, {}});
+  phases.back().seconds += seconds_since(start);
+  if (!note.empty()) phases.back().note = note;
+}
+
+void Communicator::Impl::State::set_operation_limits() {
+  watch->set_limits(
+      {settings.op_deadline.value_or(report_after), settings.op_deadline.has_value()});
 }
 
 void Communicator::Impl::State::start(MPI_Comm parent) {
   roll_call(parent);
   step(ledger::Phase::plan, [this] { return plan(); });
   step(ledger::Phase::bind, [this] { return bind(); });
+  // Apart, because what only one rank finds must be agreed before the next collective.
+  step(ledger::Phase::connect, [this]() -> std::string {
+    decide_backend();
+    return {};
+  });
+  step(ledger::Phase::connect, [this]() -> std::string {
+    open_nccl();
+    return {};
+  });
   step(ledger::Phase::connect, [this] { return connect(); });
+  if (kind == Backend::nccl) step(ledger::Phase::connect, [this] { return connect_device(); });
   if (seams.first_data) step(ledger::Phase::data, [this] { return first_data(); });
-  watch->set_limits(
-      {settings.op_deadline.value_or(report_after), settings.op_deadline.has_value()});
+  set_operation_limits();
   ledger->set_phase(ledger::Phase::running);
   watch->stand_down();
   open = true;
@@ -96,6 +114,27 @@ void Communicator::Impl::State::tell_other_hosts(Errc code, std::string const& t
   }
 }
 
+void Communicator::Impl::State::tell_all(Errc code, std::string const& text) {
+  std::string const line = fmt::format("rank {}@{}: {}", mpi.rank(), host_of(mpi.rank()), text);
+  watch->pronounce({code, mpi.rank(), errc_name(code), line});
+  tell_other_hosts(code, line);
+}
+
+Backend Communicator::Impl::State::kind_of(coll::Backend const& on) const {
+  if (&on == reference.get()) return Backend::mpi;
+  return kind == Backend::nccl && &on == backend.get() ? Backend::cpu : kind;
+}
+
+coll::Backend& Communicator::Impl::State::backend_for(void const* in, void const* out) {
+  if (!on_device || (in == nullptr && out == nullptr)) return *backend;
+  gpu::Place const first = runtime->place_of(in == nullptr ? out : in);
+  if (in != nullptr && out != nullptr && in != out && runtime->place_of(out) != first) {
+    base::fail(Errc::invalid_argument, "one buffer is in host memory and one in device memory");
+  }
+  if (first == gpu::Place::host) return *backend;
+  return *on_device;
+}
+
 void Communicator::Impl::State::make(coll::Backend& on, comm::Call const& call,
                                      std::uint64_t form) {
   model::Descriptor operation;
@@ -104,7 +143,7 @@ void Communicator::Impl::State::make(coll::Backend& on, comm::Call const& call,
   operation.collective = call.collective;
   operation.type = call.type;
   operation.op = call.op;
-  operation.backend = &on == reference.get() ? Backend::mpi : kind;
+  operation.backend = kind_of(on);
   operation.root = call.root;
   operation.form = form;
   ledger->enter(operation);

@@ -8,6 +8,9 @@
 #include <string>
 #include <vector>
 
+#include <gpu/runtime.hpp>
+#include <nccl/backend.hpp>
+
 #include <base/clock.hpp>
 #include <base/log.hpp>
 #include <comm/impl.hpp>
@@ -51,7 +54,16 @@ struct Communicator::Impl::State {
       launcher_cost;  ///< of the host, at its first rank; absent: nobody was bound
   ledger::Shared data_memory;
   std::unique_ptr<cpu::Lane> lane;
-  std::unique_ptr<coll::Backend> backend;
+  std::shared_ptr<gpu::Runtime> runtime;  ///< null: no devices are used
+  std::vector<gpu::Device> devices;       ///< as this process sees them
+  gpu::Device device;                     ///< this rank's; ordinal -1: none
+  int host_gpus = 0;                      ///< of the vendor that has a backend, on this host
+  Errc device_code = Errc::ok;            ///< why no device can be used
+  std::string device_text;
+  std::shared_ptr<nccl::Library const> nccl_library;  ///< null: kind is not nccl
+  std::unique_ptr<coll::Backend> backend;             ///< for host memory
+  std::unique_ptr<nccl::DeviceBackend> on_device;     ///< for device memory; null: kind is not nccl
+  std::unique_ptr<coll::Backend> staged;              ///< host memory through on_device
   std::unique_ptr<coll::Backend> reference;
   Backend kind = Backend::cpu;
   std::vector<PhaseTime> phases;
@@ -69,6 +81,9 @@ struct Communicator::Impl::State {
   /// Name of a rank's host; empty before the roll call.
   [[nodiscard]] std::string host_of(int rank) const;
 
+  /// From now on waits are judged as operations of a running communicator.
+  void set_operation_limits();
+
   // Parts of the steps, each in the file of its name.
   void roll_call(MPI_Comm parent);
   void make_watch();
@@ -80,9 +95,26 @@ struct Communicator::Impl::State {
   std::string bind();
   std::string connect();
   std::string first_data();
+  void look_for_devices();
+  void choose_device();
+  void decide_backend();
+  /// @throws Error no_driver, no_device: why this rank has no device
+  [[noreturn]] void refuse_device() const;
+  void open_nccl();
+  std::string connect_device();
+
+  /// The backend of verify, bench and the first data: host memory in, whatever carries it.
+  [[nodiscard]] coll::Backend& carrier() { return staged ? *staged : *backend; }
+  /// Which one `on` is.
+  [[nodiscard]] Backend kind_of(coll::Backend const& on) const;
+  /// The backend for where a call's buffers lie; either may be null.
+  /// @throws Error invalid_argument: one is in host and one in device memory
+  [[nodiscard]] coll::Backend& backend_for(void const* in, void const* out);
 
   /// Carries the end of this communicator to one rank of every other sharing group. Never waits.
   void tell_other_hosts(Errc code, std::string const& text) const;
+  /// Every rank learns that this one cannot go on, and why. Never waits.
+  void tell_all(Errc code, std::string const& text);
   /// Makes a checked call now: numbers and records it, runs it on `on`.
   /// @param form how it was made, see model::Descriptor
   void make(coll::Backend& on, comm::Call const& call, std::uint64_t form);

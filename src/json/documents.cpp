@@ -165,6 +165,8 @@ std::string info_document(model::InfoReport const& report) {
                   {"version", report.version},
                   {"mpi", word(report.mpi)},
                   {"hwloc", word(report.hwloc)},
+                  {"cuda", word(report.cuda)},
+                  {"nccl", word(report.nccl)},
                   {"compiler", word(report.compiler)},
                   {"host", word(report.host)},
                   {"kernels", word(report.kernels)},

@@ -17,7 +17,7 @@ struct VerifyReport {
   bool ok = false;                ///< no finding
   int ranks = 0;                  ///< ranks of the communicator
   int hosts = 0;                  ///< hosts they run on
-  std::string backend;            ///< "cpu", "mpi"; empty: none was connected
+  std::string backend;            ///< "cpu", "mpi", "nccl"; empty: none was connected
   std::vector<PhaseTime> phases;  ///< in the order they ran
   std::vector<Finding> findings;  ///< most severe first
 };
@@ -38,7 +38,9 @@ struct InfoReport {
   std::string host;                   ///< name of this host
   std::string kernels;                ///< instruction set of the reductions, "avx2"
   std::string shared_memory;          ///< "memfd", "shm_open", "none"
-  std::vector<std::string> backends;  ///< "cpu", "mpi"
+  std::vector<std::string> backends;  ///< "cpu", "mpi", "nccl"
+  std::string cuda;                   ///< version, file and driver, or why there is none
+  std::string nccl;                   ///< version and file, or why there is none
   std::vector<InfoSetting> settings;  ///< every variable of docs/env.md
 };
 

@@ -22,6 +22,8 @@ std::string info_text(model::InfoReport const& report) {
   add(text, "host", report.host);
   add(text, "MPI", report.mpi);
   add(text, "hwloc", report.hwloc);
+  add(text, "CUDA", report.cuda);
+  add(text, "NCCL", report.nccl);
   add(text, "compiler", report.compiler);
   add(text, "backends", base::join(report.backends, ", "));
   add(text, "kernels", report.kernels);

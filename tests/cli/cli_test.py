@@ -95,7 +95,7 @@ BAD_INPUT = [
     (["bench", "all_reduce", "-c", "2"], {}, "-c 2: not one of on, off, 1, 0"),
     (["bench", "all_reduce", "-d", "float31"], {}, "did you mean float32?"),
     (["bench", "all_reduce", "-o", "mean"], {}, "-o mean: not one of sum, prod, min, max, avg, all"),
-    (["bench", "all_reduce", "--backend", "nccl"], {}, "--backend nccl: not one of cpu, mpi"),
+    (["bench", "all_reduce", "--backend", "gpu"], {}, "--backend gpu: not one of cpu, mpi, nccl"),
     (["bench", "all_reduce", "--compare", "gloo"], {}, "--compare gloo: not one of mpi"),
     (["bench", "all_reduce", "--csv", "/nowhere/at/all.csv"], {}, "cannot be written"),
     (["map", "--topology", "/nowhere.xml"], {}, "/nowhere.xml"),
