@@ -1,6 +1,5 @@
 // SPDX-FileCopyrightText: The Berth contributors
 // SPDX-License-Identifier: Apache-2.0
-#include <chrono>
 #include <utility>
 
 #include <nccl/abandon.hpp>
@@ -254,25 +253,9 @@ class Nccl final : public DeviceBackend {
   /// The streams of the others wait in this communicator: they are told why, unless the error is
   /// what everybody knows, and the own streams are freed. @throws Error what everybody knows
   void give_up(Error const& error) {
-    if (!setup_.watch->has_verdict()) {
-      // NCCL sees that an end is gone, the ledger sees whose it was, a little later.
-      if (error.code() != Errc::lost || !is_named_soon()) setup_.report(error.code(), error.what());
-    }
+    tell(setup_, error);
     abort();
     setup_.watch->check();
-  }
-
-  /// Waits for a verdict that names the lost rank; false when none comes.
-  bool is_named_soon() noexcept {
-    constexpr auto patience = std::chrono::milliseconds(1500);
-    auto const end = std::chrono::steady_clock::now() + patience;
-    try {
-      setup_.watch->until_ready(
-          [&] { return setup_.watch->has_verdict() || std::chrono::steady_clock::now() > end; });
-    } catch (Error const&) {
-      return true;
-    }
-    return setup_.watch->has_verdict();
   }
 
   Setup setup_;

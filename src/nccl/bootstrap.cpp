@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
+#include <chrono>
 #include <cstring>
 
 #include <fmt/format.h>
@@ -174,7 +175,26 @@ void poll(Setup const& setup, ncclComm_t comm) {
   });
 }
 
+/// Waits for a verdict that names a lost rank; false when none comes.
+bool is_named_soon(ledger::Watch& watch) {
+  constexpr auto patience = std::chrono::milliseconds(1500);
+  auto const end = std::chrono::steady_clock::now() + patience;
+  try {
+    watch.until_ready(
+        [&] { return watch.has_verdict() || std::chrono::steady_clock::now() > end; });
+  } catch (Error const&) {
+    return true;
+  }
+  return watch.has_verdict();
+}
+
 }  // namespace
+
+void tell(Setup const& setup, Error const& error) {
+  if (setup.watch->has_verdict()) return;
+  if (error.code() == Errc::lost && is_named_soon(*setup.watch)) return;
+  setup.report(error.code(), error.what());
+}
 
 void* connect(Setup const& setup) {
   Facts const own = own_facts(setup);
@@ -197,11 +217,7 @@ void* connect(Setup const& setup) {
     start(setup, ids, comm);
     poll(setup, comm);
   } catch (Error const& error) {
-    if (!setup.watch->has_verdict()) {
-      setup.report(error.code(), error.what());
-    } else {
-      setup.log->write(base::Level::warn, "nccl: {}", setup.library->words(ncclInProgress));
-    }
+    tell(setup, error);
     abandon(setup.library, comm, *setup.log);
     setup.watch->check();
     throw;

@@ -12,6 +12,7 @@
 #include <nccl/library.hpp>
 
 #include <base/log.hpp>
+#include <berth/error.hpp>
 #include <ledger/watch.hpp>
 #include <mpi/comm.hpp>
 
@@ -64,6 +65,10 @@ int first_rank_of(int block, int blocks, int ranks);
 
 /// How many ids to make: one for up to 128 ranks, then one for every 128.
 int blocks_for(int ranks, bool is_scalable);
+
+/// Every rank learns of an error that this one met in NCCL, unless there is a verdict already. NCCL
+/// sees that an end is gone, the ledger a little later whose it was: that is waited for.
+void tell(Setup const& setup, Error const& error);
 
 /// Collective, bounded: checks, carries the ids over MPI, starts NCCL and polls it until the
 /// communicator stands. Returns an ncclComm_t. @throws Error and leaves nothing behind

@@ -31,8 +31,9 @@ void check_devices(std::vector<Facts> const& all, std::vector<std::string> const
   std::map<std::string, std::size_t> owners;
   for (std::size_t rank = 0; rank < all.size(); ++rank) {
     Facts const& facts = all[rank];
-    std::string_view const device = facts.uuid[0] != '\0' ? view(facts.uuid) : view(facts.bus_id);
-    std::string const key = fmt::format("{}|{}|{}", facts.host, view(facts.host_id), device);
+    // Parts of one device (MIG) share its bus id and have a UUID of their own.
+    std::string const key = fmt::format("{}|{}|{}|{}", facts.host, view(facts.host_id),
+                                        view(facts.bus_id), view(facts.uuid));
     auto const [owner, is_first] = owners.try_emplace(key, rank);
     if (is_first) continue;
     base::fail(Errc::no_device,
