@@ -84,7 +84,7 @@ model::Node frontier() {
     node.devices.back().local_pus = pus;
   }
   for (int i = 0; i < 4; ++i) {
-    auto const odd = static_cast<std::size_t>(2 * i + 1);
+    auto const odd = 2 * static_cast<std::size_t>(i) + 1;
     std::string const root = roots[odd];
     add_nic(node, fmt::format("hsn{}", i), groups[odd] / 2,
             {"0000:" + root + ":01.1", "host0000:" + root}, 200);

@@ -14,7 +14,6 @@
 namespace {
 
 using namespace berth;
-using testing::AnyOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
