@@ -91,6 +91,11 @@ void Case::make_variants() {
     Buffer const& result = add(out_elements(what_), false);
     variants_.push_back({&impl_.reference(), false, source.data(), result.data(), &source});
   }
+  if (plan_.is_registered) {
+    for (Buffer const* const buffer : {&input, &output, &own}) {
+      registered_.push_back(impl_.on_device()->register_memory(buffer->data(), buffer->size()));
+    }
+  }
   if (what_.collective != model::Collective::broadcast) return;
   // A broadcast has one buffer.
   for (Variant& variant : variants_) variant.in = variant.out;
@@ -137,21 +142,33 @@ double Case::time_on_device(Variant const& variant) {
   nccl::DeviceBackend& device = *impl_.on_device();
   gpu::Stream const stream = device.own_stream();
   if (events_.empty()) events_ = {runtime.make_event(), runtime.make_event()};
-  device.enqueue_on(stream);
-  try {
-    runtime.record(events_[0], stream);
+  struct Finish {
+    nccl::DeviceBackend& device;
+    ~Finish() { device.finish(); }
+  };
+  {
+    device.enqueue_on(stream);
+    Finish const finish{device};
+    if (plan_.graph > 0) runtime.begin_capture(stream);
+    if (plan_.graph == 0) runtime.record(events_[0], stream);
     for (int i = 0; i < variant.batch; ++i) run(variant);
-    runtime.record(events_[1], stream);
-  } catch (...) {
-    device.finish();
-    throw;
+    if (plan_.graph == 0) runtime.record(events_[1], stream);
   }
-  device.finish();
+  if (plan_.graph == 0) {
+    device.wait(stream);
+    return runtime.elapsed_us(events_[0], events_[1]) / variant.batch;
+  }
+  gpu::Graph const graph = runtime.end_capture(stream);
+  runtime.record(events_[0], stream);
+  for (int i = 0; i < plan_.graph; ++i) runtime.launch(graph, stream);
+  runtime.record(events_[1], stream);
   device.wait(stream);
-  return runtime.elapsed_us(events_[0], events_[1]) / variant.batch;
+  runtime.free_graph(graph);
+  return runtime.elapsed_us(events_[0], events_[1]) / variant.batch / plan_.graph;
 }
 
 Case::~Case() {
+  for (void* const handle : registered_) impl_.on_device()->unregister_memory(handle);
   for (gpu::Event const event : events_) impl_.runtime()->free_event(event);
 }
 

@@ -65,6 +65,7 @@ class Case {
   double seconds_;
   base::SteadyClock clock_;
   std::deque<Buffer> buffers_;      ///< variants point into it
+  std::vector<void*> registered_;   ///< handles of buffers that NCCL knows
   std::vector<gpu::Event> events_;  ///< start and end of a batch on the device
   std::vector<Variant> variants_;   ///< out of place, in place, and the reference when compared
 };

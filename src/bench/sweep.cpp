@@ -63,6 +63,9 @@ std::vector<pattern::Coded> cases_of(Plan const& plan, int ranks) {
 model::Sweep sweep(Communicator::Impl& impl, Plan const& plan,
                    std::function<void(Progress const&)> const& progress) {
   refuse_bad(plan);
+  if ((plan.graph > 0 || plan.is_registered) && impl.on_device() == nullptr) {
+    base::fail(Errc::invalid_argument, "-G and -R need the nccl backend");
+  }
   PhaseGuard const phase(impl);
   model::Sweep result;
   result.version = BERTH_VERSION_TEXT;
@@ -70,7 +73,8 @@ model::Sweep sweep(Communicator::Impl& impl, Plan const& plan,
   result.hosts = static_cast<int>(impl.host_names().size());
   result.checked = plan.check;
   result.iterations = plan.iterations.value_or(default_iterations);
-  result.checked = plan.check;
+  result.graph = plan.graph;
+  result.is_registered = plan.is_registered;
 
   base::SteadyClock const clock;
   base::nanoseconds const start = clock.now();

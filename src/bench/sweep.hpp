@@ -26,6 +26,8 @@ struct Plan {
   int warmup = 5;        ///< untimed operations before
   bool check = true;     ///< compare the result with coded data first
   bool compare = false;  ///< measure the `mpi` reference in turn
+  int graph = 0;         ///< device memory: a batch is recorded once and launched so often; 0: not
+  bool is_registered = false;  ///< device memory: buffers are registered with NCCL first
 };
 
 /// How far a sweep is; for the moving line on a terminal.

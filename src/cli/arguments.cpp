@@ -71,9 +71,10 @@ void add_verbs(CLI::App& app, Words& words) {
   add(*verify, words, "--sizes");
   add(*verify, words, "--rounds");
   bench->add_option("COLLECTIVE", words.collective);
-  for (char const* const names : {"-b,--min-bytes", "-e,--max-bytes", "-f,--step-factor",
-                                  "-i,--step-bytes", "-n,--iterations", "-w,--warmup", "-c,--check",
-                                  "-d,--types", "-o,--ops", "--compare", "--csv"})
+  for (char const* const names :
+       {"-b,--min-bytes", "-e,--max-bytes", "-f,--step-factor", "-i,--step-bytes",
+        "-n,--iterations", "-w,--warmup", "-c,--check", "-d,--types", "-o,--ops", "-G,--cuda-graph",
+        "-R,--local-register", "--compare", "--csv"})
     add(*bench, words, names);
 }
 
@@ -193,6 +194,8 @@ void read_bench(Words const& words, Arguments& arguments) {
   if (auto const* text = words.find("-n")) plan.iterations = integer("-n", *text, 1, most_rounds);
   if (auto const* text = words.find("-w")) plan.warmup = integer("-w", *text, 0, most_rounds);
   if (auto const* text = words.find("-c")) plan.check = on_off("-c", *text);
+  if (auto const* text = words.find("-G")) plan.graph = integer("-G", *text, 0, most_rounds);
+  if (auto const* text = words.find("-R")) plan.is_registered = on_off("-R", *text);
   if (auto const* text = words.find("--compare"))
     plan.compare = word("--compare", *text, {"mpi"}) == "mpi";
   if (auto const* text = words.find("--csv")) arguments.csv = *text;

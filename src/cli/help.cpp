@@ -118,6 +118,8 @@ options (the short ones are those of nccl-tests):
   -o, --ops LIST            sum prod min max avg, several with commas, or all (sum)
   --backend cpu|mpi|nccl    what carries the data (automatic)
   --compare mpi             measures MPI's own collective in turn and gives the ratio
+  -G, --cuda-graph N        nccl: a batch becomes a CUDA graph that is launched N times (0: none)
+  -R, --local-register 0|1  nccl: buffers are registered with NCCL first (0)
   --deadline TIME           how long to wait while no rank makes progress (60s)
   --csv FILE, --json FILE   the result for programs; --json - is stdout
   -h, --help                this text

@@ -142,6 +142,8 @@ std::string bench_document(model::Sweep const& sweep) {
                   {"ranks", sweep.ranks},
                   {"hosts", sweep.hosts},
                   {"iterations", sweep.iterations},
+                  {"graph", sweep.graph},
+                  {"registered", sweep.is_registered},
                   {"results", std::move(results)}});
 }
 

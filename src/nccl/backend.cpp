@@ -169,6 +169,19 @@ class Nccl final : public DeviceBackend {
     if (std::exchange(is_waiting_due_, false) && !is_enqueued_) wait(stream_);
   }
 
+  void* register_memory(void* memory, std::size_t bytes) override {
+    check_open();
+    if (nccl_.register_buffer == nullptr || nccl_.deregister_buffer == nullptr) {
+      base::fail(Errc::unsupported, "registering memory needs NCCL 2.19 or newer");
+    }
+    void* handle = nullptr;
+    settle(nccl_.register_buffer(comm_, memory, bytes, &handle), "ncclCommRegister");
+    return handle;
+  }
+  void unregister_memory(void* handle) noexcept override {
+    if (comm_ != nullptr) static_cast<void>(nccl_.deregister_buffer(comm_, handle));
+  }
+
   void* native() const noexcept override { return comm_; }
   gpu::Stream own_stream() const noexcept override { return stream_; }
 

@@ -28,6 +28,10 @@ class DeviceBackend : public coll::Backend {
   /// for at the end of the outermost group.
   virtual void group_start() = 0;
   virtual void group_end() = 0;
+  /// Local. Tells NCCL of memory that many calls will use; the handle is for unregister_memory,
+  /// before the communicator ends. @throws Error unsupported before NCCL 2.19, nccl
+  [[nodiscard]] virtual void* register_memory(void* memory, std::size_t bytes) = 0;
+  virtual void unregister_memory(void* handle) noexcept = 0;
   /// The ncclComm_t, owned by this object; null after abort() and close().
   [[nodiscard]] virtual void* native() const noexcept = 0;
   /// The stream that blocking calls use. Owned by this object.
