@@ -59,7 +59,7 @@ endif()
 # Everything that ctest runs; `ninja` alone builds only what is installed. berth_tests_LABEL builds
 # the tests of one label.
 add_custom_target(berth_tests)
-foreach(label unit mpi cluster cli consumer lint fuzz slow threads)
+foreach(label unit mpi cluster cli consumer device lint fuzz slow threads)
   add_custom_target(berth_tests_${label})
 endforeach()
 

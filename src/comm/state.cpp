@@ -147,8 +147,22 @@ void Communicator::Impl::State::make(coll::Backend& on, comm::Call const& call,
   operation.root = call.root;
   operation.form = form;
   ledger->enter(operation);
-  comm::run(on, operation, call);
+  try {
+    comm::run(on, operation, call);
+  } catch (Error const& error) {
+    fail_operation(error.code(), error.what());
+    throw;
+  } catch (std::bad_alloc const&) {
+    fail_operation(Errc::out_of_memory, "no memory left");
+    throw;
+  }
   ledger->leave(last_number);
+}
+
+void Communicator::Impl::State::fail_operation(Errc code, std::string const& text) {
+  // The others are in the same operation and would wait for this rank's part of it.
+  if (!watch->has_verdict()) tell_all(code, text);
+  watch->check();
 }
 
 }  // namespace berth

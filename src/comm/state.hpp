@@ -115,6 +115,8 @@ struct Communicator::Impl::State {
   void tell_other_hosts(Errc code, std::string const& text) const;
   /// Every rank learns that this one cannot go on, and why. Never waits.
   void tell_all(Errc code, std::string const& text);
+  /// What only this rank met in an operation ends it on every rank. @throws Error the verdict
+  void fail_operation(Errc code, std::string const& text);
   /// Makes a checked call now: numbers and records it, runs it on `on`.
   /// @param form how it was made, see model::Descriptor
   void make(coll::Backend& on, comm::Call const& call, std::uint64_t form);

@@ -1,0 +1,8 @@
+// SPDX-FileCopyrightText: The Berth contributors
+// SPDX-License-Identifier: Apache-2.0
+#include "nccl_api.hpp"
+#include "settings.hpp"
+
+namespace standin {
+int const built_version = NCCL_VERSION(2, 18, 5);
+}  // namespace standin
