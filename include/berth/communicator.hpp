@@ -129,10 +129,10 @@ class BERTH_API Communicator {
 
   // The same on device memory (backend nccl), enqueued on a stream of this rank's device: nothing
   // is waited for but connections that NCCL still has to make. May be recorded in a CUDA graph.
+  // That buffers are device memory is not checked: the question costs more than the call.
 
-  /// Collective, enqueued. As all_reduce. @throws Error invalid_argument (host memory, or the
-  /// backend
-  ///   is not nccl), nccl, device, lost, timeout, aborted
+  /// Collective, enqueued. As all_reduce. @throws Error invalid_argument (also where the backend is
+  ///   not nccl), nccl, device, lost, timeout, aborted
   void all_reduce(void const* in, void* out, std::size_t count, Type type, Op op, Stream stream);
   /// Collective, enqueued. As reduce. @throws as above
   void reduce(void const* in, void* out, std::size_t count, Type type, Op op, int root,

@@ -28,8 +28,7 @@ class Enqueued {
 };
 
 [[noreturn]] void refuse_stream() {
-  base::fail(Errc::invalid_argument,
-             "a stream needs buffers in device memory and the nccl backend");
+  base::fail(Errc::invalid_argument, "a stream needs the nccl backend");
 }
 
 }  // namespace
@@ -123,18 +122,17 @@ void Communicator::Impl::call(comm::Call const& call) {
 
 void Communicator::Impl::call(comm::Call const& call, void* stream) {
   comm::check(call, rank(), size());
-  coll::Backend& on = state_->backend_for(call.in, call.out);
-  if (!state_->on_device || (&on == state_->backend.get() && call.count > 0)) refuse_stream();
+  if (!state_->on_device) refuse_stream();
   if (call.count == 0) return;
-  queue().drain();
+  if (state_->queue) state_->queue->drain();
   Enqueued const enqueued(*state_->on_device, stream);
-  state_->make(on, call, 0);
+  state_->make(*state_->on_device, call, 0);
 }
 
 void Communicator::Impl::call(coll::Message const& message, void* stream) {
   comm::check(message, size());
+  if (!state_->on_device) refuse_stream();
   if (message.count == 0) return;
-  if (&state_->backend_for(message.from, message.to) == state_->backend.get()) refuse_stream();
   Enqueued const enqueued(*state_->on_device, stream);
   state_->on_device->exchange({message});
 }

@@ -121,8 +121,9 @@ void Communicator::Impl::State::tell_all(Errc code, std::string const& text) {
 }
 
 Backend Communicator::Impl::State::kind_of(coll::Backend const& on) const {
+  if (&on == on_device.get() || &on == staged.get()) return Backend::nccl;
   if (&on == reference.get()) return Backend::mpi;
-  return kind == Backend::nccl && &on == backend.get() ? Backend::cpu : kind;
+  return kind == Backend::nccl ? Backend::cpu : kind;
 }
 
 coll::Backend& Communicator::Impl::State::backend_for(void const* in, void const* out) {

@@ -13,46 +13,20 @@ namespace berth::nccl {
 
 namespace {
 
+/// By value of Type and of Op.
+constexpr ncclDataType_t types[type_count] = {ncclInt32,   ncclInt64,   ncclFloat32, ncclFloat64,
+                                              ncclInt8,    ncclUint8,   ncclUint32,  ncclUint64,
+                                              ncclFloat16, ncclBfloat16};
+constexpr ncclRedOp_t ops[op_count] = {ncclSum, ncclProd, ncclMin, ncclMax, ncclAvg};
+static_assert(static_cast<int>(Type::float64) == 3 && static_cast<int>(Type::uint64) == 7 &&
+              static_cast<int>(Type::bfloat16) == 9 && static_cast<int>(Op::avg) == 4);
+
 ncclDataType_t type_of(Type type) {
-  switch (type) {
-    case Type::int8:
-      return ncclInt8;
-    case Type::uint8:
-      return ncclUint8;
-    case Type::int32:
-      return ncclInt32;
-    case Type::uint32:
-      return ncclUint32;
-    case Type::int64:
-      return ncclInt64;
-    case Type::uint64:
-      return ncclUint64;
-    case Type::float16:
-      return ncclFloat16;
-    case Type::bfloat16:
-      return ncclBfloat16;
-    case Type::float32:
-      return ncclFloat32;
-    case Type::float64:
-      return ncclFloat64;
-  }
-  base::fail(Errc::internal, "nccl: an element type without a name");
+  return types[static_cast<std::size_t>(type)];
 }
 
 ncclRedOp_t op_of(Op op) {
-  switch (op) {
-    case Op::sum:
-      return ncclSum;
-    case Op::prod:
-      return ncclProd;
-    case Op::min:
-      return ncclMin;
-    case Op::max:
-      return ncclMax;
-    case Op::avg:
-      return ncclAvg;
-  }
-  base::fail(Errc::internal, "nccl: an operation without a name");
+  return ops[static_cast<std::size_t>(op)];
 }
 
 class Nccl final : public DeviceBackend {
@@ -141,12 +115,6 @@ class Nccl final : public DeviceBackend {
     sum.op = Op::sum;
     all_reduce(sum, one, one);
   }
-
-  void enqueue_on(gpu::Stream stream) override {
-    is_enqueued_ = true;
-    user_stream_ = stream;
-  }
-  void finish() noexcept override { is_enqueued_ = false; }
 
   void wait(gpu::Stream stream) override {
     try {
@@ -276,8 +244,6 @@ class Nccl final : public DeviceBackend {
   gpu::Stream stream_ = nullptr;
   Memory scratch_;
   ncclComm_t comm_ = nullptr;
-  gpu::Stream user_stream_ = nullptr;
-  bool is_enqueued_ = false;
   bool is_waiting_due_ = false;  ///< a blocking call of this group has not been waited for
   int depth_ = 0;
 };

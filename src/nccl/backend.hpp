@@ -19,8 +19,11 @@ class DeviceBackend : public coll::Backend {
   static std::unique_ptr<DeviceBackend> connect(Setup setup);
 
   /// Local. From here to finish() calls are enqueued on `stream` and not waited for.
-  virtual void enqueue_on(gpu::Stream stream) = 0;
-  virtual void finish() noexcept = 0;
+  void enqueue_on(gpu::Stream stream) {
+    is_enqueued_ = true;
+    user_stream_ = stream;
+  }
+  void finish() noexcept { is_enqueued_ = false; }
   /// Bounded: returns when everything on `stream` is done and the communicator is well. Makes MPI
   /// progress, notices lost ranks and NCCL's own errors. @throws Error lost, timeout, device, nccl
   virtual void wait(gpu::Stream stream) = 0;
@@ -40,6 +43,10 @@ class DeviceBackend : public coll::Backend {
   virtual void close() = 0;
   /// Local, at most 3 s: frees streams that wait for lost ranks. Idempotent.
   virtual void abort() noexcept = 0;
+
+ protected:
+  gpu::Stream user_stream_ = nullptr;
+  bool is_enqueued_ = false;  ///< calls go to user_stream_ and are not waited for
 };
 
 /// The same collectives for buffers in host memory, carried by `device`, which outlives it: in to
