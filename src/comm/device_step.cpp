@@ -1,6 +1,7 @@
 // SPDX-FileCopyrightText: The Berth contributors
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include <base/env.hpp>
 #include <base/error.hpp>
 #include <comm/state.hpp>
+#include <cpu/mismatch.hpp>
 #include <sys/sysfs.hpp>
 
 // What the steps "plan", "bind" and "connect" do where there are devices: which ones this process
@@ -17,6 +19,9 @@
 namespace berth {
 
 namespace {
+
+/// How many of the last operations are compared in a long wait.
+constexpr std::uint64_t compared_operations = 16;
 
 /// What a rank has to offer, in the order in which it is judged.
 enum class Offer : std::uint8_t { nothing = 0, device = 1, unusable = 2 };
@@ -111,6 +116,32 @@ void Communicator::Impl::State::open_nccl() {
       environment.nccl_lib(), environment.list({"NCCL_HOME", "CUDA_HOME", "CUDA_PATH"})));
 }
 
+void Communicator::Impl::State::compare_operations() {
+  for (std::uint64_t back = std::min<std::uint64_t>(last_number, compared_operations);
+       back-- > 0;) {
+    std::uint64_t const number = last_number - back;
+    std::vector<cpu::Doing> doing;
+    std::map<std::uint64_t, int> alike;
+    for (int local = 0; local < ledger->local_size(); ++local) {
+      auto const operation = ledger->recorded(local, number);
+      if (!operation) continue;  // has not come so far, or is far ahead
+      doing.push_back({sharing.ranks[static_cast<std::size_t>(local)], operation});
+      ++alike[model::call_hash(*operation)];
+    }
+    if (alike.size() < 2) continue;
+    auto const hash = [](cpu::Doing const& who) { return model::call_hash(*who.operation); };
+    auto const stray = std::min_element(
+        doing.begin(), doing.end(),
+        [&](auto const& a, auto const& b) { return alike[hash(a)] < alike[hash(b)]; });
+    auto const other = std::find_if(doing.begin(), doing.end(), [&](cpu::Doing const& who) {
+      return hash(who) != hash(*stray);
+    });
+    ledger::Verdict const verdict = cpu::mismatch(number, *stray, *other);
+    tell_other_hosts(verdict.code, verdict.text);
+    watch->raise(verdict);
+  }
+}
+
 std::string Communicator::Impl::State::connect_device() {
   base::Environment const environment = base::Environment::process();
   nccl::Setup setup;
@@ -124,6 +155,7 @@ std::string Communicator::Impl::State::connect_device() {
   setup.host_of_rank = roster.host_of_rank;
   setup.wishes = wishes(environment);
   setup.set_variable = base::set_variable;
+  setup.compare = [this] { compare_operations(); };
   setup.report = [this](Errc code, std::string const& text) { tell_all(code, text); };
   on_device = nccl::DeviceBackend::connect(std::move(setup));
   staged = nccl::staged(*on_device, *runtime, mpi.rank(), mpi.size());

@@ -102,6 +102,8 @@ struct Communicator::Impl::State {
   [[noreturn]] void refuse_device() const;
   void open_nccl();
   std::string connect_device();
+  /// Looks whether the ranks of this host made different calls. @throws Error mismatch
+  void compare_operations();
 
   /// The backend of verify, bench and the first data: host memory in, whatever carries it.
   [[nodiscard]] coll::Backend& carrier() { return staged ? *staged : *backend; }

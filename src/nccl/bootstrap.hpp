@@ -39,6 +39,9 @@ struct Setup {
   Wishes wishes;
   /// Sets an environment variable of this process (NCCL reads NCCL_SOCKET_IFNAME itself).
   std::function<void(char const* name, std::string const& value)> set_variable;
+  /// Compares what the ranks are doing, because NCCL only waits when they differ. Cheap; called now
+  /// and then in a long wait. @throws Error mismatch
+  std::function<void()> compare;
   /// Tells every rank that this one cannot go on. Never waits.
   std::function<void(Errc code, std::string const& text)> report;
 };

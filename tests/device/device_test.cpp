@@ -264,6 +264,23 @@ TEST(Device, SplitGivesCommunicatorsWithDevicesOfTheirOwn) {
   comm.close();
 }
 
+TEST(Device, DifferentCallsAreNamedOnAllRanks) {
+  if (world_size() < 2) GTEST_SKIP() << "needs two ranks";
+  Communicator comm = open(nccl_way, MPI_COMM_WORLD, std::chrono::seconds(10));
+  OnDevice data(comm, 8000);
+  auto* const numbers = reinterpret_cast<float*>(data.data());
+  int const odd = comm.size() - 1;
+  std::size_t const count = comm.rank() == odd ? 913 : 771;
+  Outcome const mine = outcome_of([&] { comm.all_reduce(numbers, numbers, count, Op::sum); });
+  std::vector<Outcome> const all = gather(mine);
+  ASSERT_TRUE(agreed(all, Errc::mismatch, 5)) << "long before the deadline";
+  EXPECT_NE(all[0].text.find("all_reduce of 771 float32"), std::string::npos) << all[0].text;
+  EXPECT_NE(all[0].text.find("all_reduce of 913 float32"), std::string::npos) << all[0].text;
+  if (comm.size() > 2) {
+    EXPECT_EQ(all[0].rank, odd);
+  }
+}
+
 TEST(Device, AGraphReplaysItsCollectives) {
   Communicator comm = open(nccl_way);
   UserStream stream(comm);
