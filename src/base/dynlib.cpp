@@ -45,7 +45,9 @@ DynLib DynLib::open(LibrarySearch const& search) {
     if (void* const handle = dlopen(name.c_str(), flags)) return DynLib(handle);
     if (first.empty()) first = reason();
     for (std::string const& folder : search.folders) {
-      std::string const path = folder + "/" + name;
+      std::string path = folder;
+      path += '/';
+      path += name;
       if (void* const handle = dlopen(path.c_str(), flags)) return DynLib(handle);
     }
   }

@@ -133,6 +133,7 @@ class Cuda final : public Runtime {
     if (code_of(result) == Errc::no_driver && result != cudaSuccess) refuse_driver(result);
     check(result, "cudaGetDeviceCount");
     std::vector<Device> all;
+    all.reserve(static_cast<std::size_t>(count));
     for (int ordinal = 0; ordinal < count; ++ordinal) all.push_back(device(ordinal));
     return all;
   }

@@ -54,10 +54,10 @@ struct Sweep {
   int ranks = 0;
   int hosts = 0;
   int iterations = 0;
-  bool checked = true;         ///< results were compared with coded data
+  bool checked = true;  ///< results were compared with coded data
+  std::vector<Result> results;
   int graph = 0;               ///< launches of the graph that a batch was recorded in; 0: none
   bool is_registered = false;  ///< device buffers were registered
-  std::vector<Result> results;
 };
 
 }  // namespace berth::model

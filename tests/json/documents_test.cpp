@@ -88,6 +88,7 @@ TEST(JsonBench, IsTheDocumentedText) {
       measured + R"(},"in_place":{)" + measured + "}";
   EXPECT_EQ(json::bench_document(sweep()),
             R"({"schema":"berth.bench/1","version":"0.1.0","ranks":2,"hosts":1,"iterations":20,)"
+            R"("graph":0,"registered":false,)"
             R"("results":[)" +
                 result + "}," + result + R"(,"compare":{"backend":"mpi",)" + measured +
                 R"(,"ratio":3.1,"ratio_ci95":[3.0,3.2]}}]})" + "\n");
