@@ -1,149 +1,144 @@
 // SPDX-FileCopyrightText: The Berth contributors
 // SPDX-License-Identifier: Apache-2.0
-#include <cstdlib>
-#include <cstring>
+#include "memory.hpp"
 
-#include "state.hpp"
+#include <memory>
+#include <vector>
 
-using namespace berth::standin::cuda;
+#include <sys/mman.h>
 
+#include "arena.hpp"
+#include "call.hpp"
+#include "devices.hpp"
+#include "settings.hpp"
+
+namespace berth::standin {
 namespace {
 
-constexpr std::size_t alignment = 256;
-
-cudaError_t allocate(void** memory, std::size_t bytes, Kind kind) {
-  if (cudaError_t const error = broken(); error != cudaSuccess) return error;
-  *memory = nullptr;
-  if (bytes == 0) return cudaSuccess;
-  std::size_t const whole = (bytes + alignment - 1) / alignment * alignment;
-  void* const made = whole < bytes ? nullptr : std::aligned_alloc(alignment, whole);
-  if (made == nullptr) return note(cudaErrorMemoryAllocation);
-  State& all = state();
-  std::lock_guard<std::mutex> const lock(all.mutex);
-  all.blocks[reinterpret_cast<std::uintptr_t>(made)] = {bytes, kind, current_device()};
-  *memory = made;
-  return cudaSuccess;
+struct Heap {
+  std::mutex mutex;
+  std::map<std::byte const*, Block> blocks;
+  std::map<int, std::unique_ptr<Arena>> arenas;
+};
+Heap& heap() {
+  static auto* const only = new Heap;
+  return *only;
 }
 
-/// Forgets the block that begins here; false when there is none of such a kind.
-bool forget(void* memory, bool is_host) {
-  State& all = state();
-  std::lock_guard<std::mutex> const lock(all.mutex);
-  auto const found = all.blocks.find(reinterpret_cast<std::uintptr_t>(memory));
-  if (found == all.blocks.end() || is_host != (found->second.kind == Kind::host)) return false;
-  all.blocks.erase(found);
-  return true;
+// The caller holds the lock of the heap.
+Arena& arena_of(int device) {
+  std::unique_ptr<Arena>& arena = heap().arenas[device];
+  if (!arena) arena = std::make_unique<Arena>(Settings::get().memory);
+  return *arena;
 }
 
-cudaError_t release(void* memory, bool is_host) {
-  if (memory == nullptr) return broken();
-  drain_device(current_device());  // work may still use it
-  if (!forget(memory, is_host)) return note(cudaErrorInvalidValue);
-  std::free(memory);
-  return broken();
+Block* block_at(void const* at) {
+  auto const* const address = static_cast<std::byte const*>(at);
+  auto const behind = heap().blocks.upper_bound(address);
+  if (behind == heap().blocks.begin()) return nullptr;
+  Block& block = std::prev(behind)->second;
+  return address < block.base + block.size ? &block : nullptr;
 }
 
 }  // namespace
 
-extern "C" {
-
-cudaError_t cudaMalloc(void** memory, std::size_t bytes) {
-  State& all = state();
-  if (all.faults.failing_malloc != 0 && ++all.mallocs == all.faults.failing_malloc)
-    return note(cudaErrorMemoryAllocation);
-  return allocate(memory, bytes, Kind::device);
-}
-cudaError_t cudaMallocManaged(void** memory, std::size_t bytes, unsigned /*flags*/) {
-  return allocate(memory, bytes, Kind::managed);
-}
-cudaError_t cudaMallocHost(void** memory, std::size_t bytes) {
-  return allocate(memory, bytes, Kind::host);
-}
-cudaError_t cudaHostAlloc(void** memory, std::size_t bytes, unsigned /*flags*/) {
-  return allocate(memory, bytes, Kind::host);
-}
-cudaError_t cudaFree(void* memory) {
-  return release(memory, false);
-}
-cudaError_t cudaFreeHost(void* memory) {
-  return release(memory, true);
+std::optional<Block> find_block(void const* at) {
+  std::lock_guard const lock(heap().mutex);
+  Block const* const block = block_at(at);
+  if (block == nullptr || block->going) return std::nullopt;
+  return *block;
 }
 
-cudaError_t cudaHostRegister(void* memory, std::size_t bytes, unsigned /*flags*/) {
-  if (memory == nullptr || bytes == 0) return note(cudaErrorInvalidValue);
-  State& all = state();
-  std::lock_guard<std::mutex> const lock(all.mutex);
-  bool const is_new = all.blocks
-                          .try_emplace(reinterpret_cast<std::uintptr_t>(memory),
-                                       Block{bytes, Kind::registered, current_device()})
-                          .second;
-  return is_new ? cudaSuccess : note(cudaErrorHostMemoryAlreadyRegistered);
+void add_block(Block const& block) {
+  std::lock_guard const lock(heap().mutex);
+  heap().blocks[block.base] = block;
 }
 
-cudaError_t cudaHostUnregister(void* memory) {
-  State& all = state();
-  std::lock_guard<std::mutex> const lock(all.mutex);
-  auto const found = all.blocks.find(reinterpret_cast<std::uintptr_t>(memory));
-  if (found == all.blocks.end() || found->second.kind != Kind::registered)
-    return note(cudaErrorHostMemoryNotRegistered);
-  all.blocks.erase(found);
-  return cudaSuccess;
+void change_block(void const* base, std::function<void(Block&)> const& change) {
+  std::lock_guard const lock(heap().mutex);
+  auto const found = heap().blocks.find(static_cast<std::byte const*>(base));
+  if (found != heap().blocks.end()) change(found->second);
 }
 
-cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, void const* memory) {
-  *attributes = cudaPointerAttributes{};
-  attributes->type = cudaMemoryTypeUnregistered;
-  attributes->device = -2;
-  auto const address = reinterpret_cast<std::uintptr_t>(memory);
-  State& all = state();
-  std::lock_guard<std::mutex> const lock(all.mutex);
-  auto found = all.blocks.upper_bound(address);
-  if (found == all.blocks.begin()) return broken();
-  --found;
-  Block const& block = found->second;
-  if (address >= found->first + block.bytes) return broken();
-  void* const same = const_cast<void*>(memory);
-  attributes->device = block.device;
-  attributes->devicePointer = same;
+Block take_block(void const* base, Block::Kind kind, cudaError_t otherwise) {
+  std::lock_guard const lock(heap().mutex);
+  auto const found = heap().blocks.find(static_cast<std::byte const*>(base));
+  bool const good = found != heap().blocks.end() && found->second.kind == kind;
+  require(good, otherwise);
+  Block const block = found->second;
+  heap().blocks.erase(found);
+  return block;
+}
+
+void* allocate_device(std::size_t size, bool stream_ordered) {
+  count_malloc();
+  std::lock_guard const lock(heap().mutex);
+  Block block;
+  block.size = size;
+  block.device = current_device();
+  block.stream_ordered = stream_ordered;
+  block.base = arena_of(block.device).allocate(size);
+  heap().blocks[block.base] = block;
+  return block.base;
+}
+
+void* allocate_managed(std::size_t size, unsigned flags) {
+  count_malloc();
+  void* const at = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  require(at != MAP_FAILED, cudaErrorMemoryAllocation);
+  Block block;
+  block.base = static_cast<std::byte*>(at);
+  block.size = size;
+  block.kind = Block::Kind::managed;
+  block.device = current_device();
+  block.flags = flags;
+  add_block(block);
+  return at;
+}
+
+void release(Block const& block) {
   switch (block.kind) {
-    case Kind::device:
-      attributes->type = cudaMemoryTypeDevice;
+    case Block::Kind::device: {
+      std::lock_guard const lock(heap().mutex);
+      heap().blocks.erase(block.base);
+      arena_of(block.device).release(block.base, block.size);
       break;
-    case Kind::managed:
-      attributes->type = cudaMemoryTypeManaged;
-      attributes->hostPointer = same;
+    }
+    case Block::Kind::imported:
+      munmap(block.base, Arena::mapped_bytes(block.size));
       break;
-    case Kind::host:
-    case Kind::registered:
-      attributes->type = cudaMemoryTypeHost;
-      attributes->hostPointer = same;
+    case Block::Kind::managed:
+    case Block::Kind::host:
+      munmap(block.base, block.size);
+      break;
+    case Block::Kind::registered:
       break;
   }
-  return broken();
 }
 
-cudaError_t cudaMemcpyAsync(void* to, void const* from, std::size_t bytes, cudaMemcpyKind,
-                            cudaStream_t stream) {
-  if (cudaError_t const error = broken(); error != cudaSuccess) return error;
-  if (bytes > 0) enqueue(stream_of(stream), [to, from, bytes] { std::memmove(to, from, bytes); });
-  return cudaSuccess;
+void free_blocks_of(int device) {
+  std::vector<Block> gone;
+  {
+    std::lock_guard const lock(heap().mutex);
+    std::erase_if(heap().blocks, [&](auto const& entry) {
+      Block const& block = entry.second;
+      if (block.device != device || block.stream_ordered) return false;
+      gone.push_back(block);
+      return true;
+    });
+  }
+  for (Block const& block : gone) release(block);
 }
 
-cudaError_t cudaMemcpy(void* to, void const* from, std::size_t bytes, cudaMemcpyKind kind) {
-  cudaError_t const error = cudaMemcpyAsync(to, from, bytes, kind, nullptr);
-  return error == cudaSuccess ? cudaStreamSynchronize(nullptr) : error;
+std::size_t used_memory(int device) {
+  std::lock_guard const lock(heap().mutex);
+  return arena_of(device).used();
 }
 
-cudaError_t cudaMemsetAsync(void* memory, int value, std::size_t bytes, cudaStream_t stream) {
-  if (cudaError_t const error = broken(); error != cudaSuccess) return error;
-  if (bytes > 0)
-    enqueue(stream_of(stream), [memory, value, bytes] { std::memset(memory, value, bytes); });
-  return cudaSuccess;
+Exported exported(Block const& block) {
+  std::lock_guard const lock(heap().mutex);
+  Arena const& arena = arena_of(block.device);
+  return {arena.descriptor(), arena.inode(), arena.offset_of(block.base), block.size};
 }
 
-cudaError_t cudaMemset(void* memory, int value, std::size_t bytes) {
-  cudaError_t const error = cudaMemsetAsync(memory, value, bytes, nullptr);
-  return error == cudaSuccess ? cudaStreamSynchronize(nullptr) : error;
-}
-
-}  // extern "C"
+}  // namespace berth::standin
