@@ -39,7 +39,7 @@ std::string nccl_library(base::Environment const& environment) {
     auto const library = nccl::open(nccl::library_search(
         environment.nccl_lib(), environment.list({"NCCL_HOME", "CUDA_HOME", "CUDA_PATH"})));
     nccl::Versions const versions = nccl::versions_of(*library);
-    return fmt::format("{} ({}), headers {}", nccl::version_text(versions.library), versions.path,
+    return fmt::format("{} ({}), headers {}", nccl::version_text(versions.version), versions.path,
                        nccl::version_text(versions.header));
   } catch (Error const& error) {
     return error.what();

@@ -145,7 +145,7 @@ void Communicator::Impl::State::compare_operations() {
 std::string Communicator::Impl::State::connect_device() {
   base::Environment const environment = base::Environment::process();
   nccl::Setup setup;
-  setup.library = nccl_library;
+  setup.nccl = nccl_library;
   setup.runtime = runtime;
   setup.device = device;
   setup.mpi = &mpi;
@@ -160,7 +160,7 @@ std::string Communicator::Impl::State::connect_device() {
   on_device = nccl::DeviceBackend::connect(std::move(setup));
   staged = nccl::staged(*on_device, *runtime, mpi.rank(), mpi.size());
   if (seams.wrap_backend) staged = seams.wrap_backend(std::move(staged));
-  return fmt::format("NCCL {}", nccl::version_text(nccl::versions_of(*nccl_library).library));
+  return fmt::format("NCCL {}", nccl::version_text(nccl::versions_of(*nccl_library).version));
 }
 
 }  // namespace berth

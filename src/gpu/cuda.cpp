@@ -29,7 +29,6 @@ namespace {
   X(stream_create, cudaStreamCreateWithFlags)         \
   X(stream_destroy, cudaStreamDestroy)                \
   X(stream_query, cudaStreamQuery)                    \
-  X(stream_is_capturing, cudaStreamIsCapturing)       \
   X(stream_begin_capture, cudaStreamBeginCapture)     \
   X(stream_end_capture, cudaStreamEndCapture)         \
   X(graph_instantiate, cudaGraphInstantiateWithFlags) \
@@ -179,11 +178,6 @@ class Cuda final : public Runtime {
     if (result == cudaErrorNotReady) return false;
     check(result, "cudaStreamQuery");
     return true;
-  }
-  bool is_capturing(Stream stream) override {
-    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
-    check(cuda_.stream_is_capturing(of(stream), &status), "cudaStreamIsCapturing");
-    return status != cudaStreamCaptureStatusNone;
   }
   void copy(void* to, void const* from, std::size_t bytes, Stream stream) override {
     check(cuda_.memcpy_async(to, from, bytes, cudaMemcpyDefault, of(stream)), "cudaMemcpyAsync");

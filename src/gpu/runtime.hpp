@@ -61,8 +61,6 @@ class Runtime {
   virtual void free_stream(Stream stream) noexcept = 0;
   /// True when everything enqueued is done.
   [[nodiscard]] virtual bool is_done(Stream stream) = 0;
-  /// True while `stream` records a graph: nothing may wait for it.
-  [[nodiscard]] virtual bool is_capturing(Stream stream) = 0;
   /// Enqueues a copy between any two places.
   virtual void copy(void* to, void const* from, std::size_t bytes, Stream stream) = 0;
 

@@ -30,10 +30,9 @@ namespace berth::nccl {
   X(group_start, ncclGroupStart)              \
   X(group_end, ncclGroupEnd)
 
-/// Those of newer versions, which may be null: from 2.23, 2.27, 2.19 and 2.19.
+/// Those of newer versions, which may be null: from 2.23, 2.19 and 2.19.
 #define BERTH_NCCL_OPTIONAL(X)                    \
   X(init_rank_scalable, ncclCommInitRankScalable) \
-  X(shrink, ncclCommShrink)                       \
   X(register_buffer, ncclCommRegister)            \
   X(deregister_buffer, ncclCommDeregister)
 

@@ -29,13 +29,14 @@ ncclRedOp_t op_of(Op op) {
   return ops[static_cast<std::size_t>(op)];
 }
 
+/// Looks at a stream before, and between, comparisons of what the ranks do: none in a short wait.
 constexpr unsigned first_comparison = 4000;
 constexpr unsigned comparison_every = 64;
 
 class Nccl final : public DeviceBackend {
  public:
   explicit Nccl(Setup setup)
-      : setup_(std::move(setup)), nccl_(*setup_.library), scratch_(*setup_.runtime) {
+      : setup_(std::move(setup)), nccl_(*setup_.nccl), scratch_(*setup_.runtime) {
     comm_ = static_cast<ncclComm_t>(nccl::connect(setup_));
     try {
       stream_ = setup_.runtime->make_stream();
@@ -169,7 +170,7 @@ class Nccl final : public DeviceBackend {
   }
 
   void abort() noexcept override {
-    abandon(setup_.library, std::exchange(comm_, nullptr), *setup_.log);
+    abandon(setup_.nccl, std::exchange(comm_, nullptr), *setup_.log);
   }
 
  private:

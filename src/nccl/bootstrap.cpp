@@ -39,7 +39,7 @@ struct Networks {
 
 Facts own_facts(Setup const& setup) {
   Facts facts;
-  facts.library = setup.library->version();
+  facts.version = setup.nccl->version();
   facts.header = header_version();
   facts.host = setup.host_of_rank[static_cast<std::size_t>(setup.mpi->rank())];
   facts.has_comm_id = setup.wishes.comm_id.empty() ? 0 : 1;
@@ -104,10 +104,10 @@ void choose_interface(Setup const& setup) {
 
 IdPacket make_id(Setup const& setup) {
   IdPacket packet;
-  packet.version = setup.library->version();
+  packet.version = setup.nccl->version();
   ncclUniqueId id;
   try {
-    setup.library->check(setup.library->get_unique_id(&id), "ncclGetUniqueId");
+    setup.nccl->check(setup.nccl->get_unique_id(&id), "ncclGetUniqueId");
     static_assert(sizeof id == sizeof packet.id.bytes);
     std::memcpy(packet.id.bytes.data(), &id, sizeof id);
     explicit_bzero(&id, sizeof id);
@@ -148,7 +148,7 @@ std::string objection_of(Setup const& setup, std::vector<Id> const& ids) {
 }
 
 void start(Setup const& setup, std::vector<Id> const& ids, ncclComm_t& comm) {
-  Library const& library = *setup.library;
+  Library const& library = *setup.nccl;
   std::vector<ncclUniqueId> raw(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) {
     std::memcpy(&raw[i], ids[i].bytes.data(), sizeof raw[i]);
@@ -166,7 +166,7 @@ void start(Setup const& setup, std::vector<Id> const& ids, ncclComm_t& comm) {
 }
 
 void poll(Setup const& setup, ncclComm_t comm) {
-  Library const& library = *setup.library;
+  Library const& library = *setup.nccl;
   setup.watch->until_ready([&] {
     ncclResult_t state = ncclSuccess;
     library.check(library.get_async_error(comm, &state), "ncclCommGetAsyncError");
@@ -203,7 +203,7 @@ void* connect(Setup const& setup) {
   check_facts(all, setup.host_names, setup.wishes.allow_comm_id);
   choose_interface(setup);
 
-  int const blocks = blocks_for(setup.mpi->size(), setup.library->init_rank_scalable != nullptr);
+  int const blocks = blocks_for(setup.mpi->size(), setup.nccl->init_rank_scalable != nullptr);
   std::vector<Id> const ids = carry_ids(setup, blocks);
   // The completing step: nobody enters NCCL, where a missing rank is waited for without a word,
   // before everybody has the ids and can use them.
@@ -218,7 +218,7 @@ void* connect(Setup const& setup) {
     poll(setup, comm);
   } catch (Error const& error) {
     tell(setup, error);
-    abandon(setup.library, comm, *setup.log);
+    abandon(setup.nccl, comm, *setup.log);
     setup.watch->check();
     throw;
   }

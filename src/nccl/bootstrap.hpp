@@ -28,12 +28,12 @@ struct Wishes {
 
 /// What a communicator of NCCL is made from. Everything outlives it.
 struct Setup {
-  std::shared_ptr<Library const> library;  ///< not null
-  std::shared_ptr<gpu::Runtime> runtime;   ///< not null; the device is set already
-  gpu::Device device;                      ///< this rank's
-  mpi::Comm const* mpi = nullptr;          ///< not null
-  ledger::Watch* watch = nullptr;          ///< not null
-  base::Log const* log = nullptr;          ///< not null
+  std::shared_ptr<Library const> nccl;    ///< not null
+  std::shared_ptr<gpu::Runtime> runtime;  ///< not null; the device is set already
+  gpu::Device device;                     ///< this rank's
+  mpi::Comm const* mpi = nullptr;         ///< not null
+  ledger::Watch* watch = nullptr;         ///< not null
+  base::Log const* log = nullptr;         ///< not null
   std::vector<std::string> host_names;
   std::vector<int> host_of_rank;  ///< index into host_names
   Wishes wishes;
@@ -48,7 +48,7 @@ struct Setup {
 
 /// What every rank tells every other one before NCCL is touched. Plain data.
 struct Facts {
-  std::int32_t library = 0;
+  std::int32_t version = 0;  ///< of the library that is loaded
   std::int32_t header = 0;
   std::int32_t host = -1;  ///< index into host_names
   std::uint8_t has_comm_id = 0;

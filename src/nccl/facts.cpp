@@ -58,12 +58,12 @@ void check_comm_id(std::vector<Facts> const& all, std::vector<std::string> const
 
 void check_versions(std::vector<Facts> const& all, std::vector<std::string> const& host_names) {
   for (std::size_t rank = 1; rank < all.size(); ++rank) {
-    if (all[rank].library == all[0].library) continue;
+    if (all[rank].version == all[0].version) continue;
     base::fail(Errc::mismatch,
                fmt::format("{} has NCCL {}, {} has NCCL {}; give all the same with BERTH_NCCL_LIB "
                            "or LD_LIBRARY_PATH",
-                           rank_at(0, all[0], host_names), version_text(all[0].library),
-                           rank_at(rank, all[rank], host_names), version_text(all[rank].library)),
+                           rank_at(0, all[0], host_names), version_text(all[0].version),
+                           rank_at(rank, all[rank], host_names), version_text(all[rank].version)),
                static_cast<int>(rank));
   }
 }

@@ -16,7 +16,7 @@ class Library;
 /// What is to be told of an opened library.
 struct Versions {
   std::string path;  ///< its file
-  int library = 0;   ///< 22809 for 2.28.9
+  int version = 0;   ///< 22809 for 2.28.9
   int header = 0;    ///< of this build
 };
 

@@ -17,7 +17,7 @@ std::vector<std::string> const hosts = {"n1", "n2"};
 
 Facts facts(int host, std::string const& bus_id, std::string const& uuid = "") {
   Facts facts;
-  facts.library = 22809;
+  facts.version = 22809;
   facts.header = 22809;
   facts.host = host;
   bus_id.copy(facts.bus_id, sizeof facts.bus_id - 1);
@@ -63,7 +63,7 @@ TEST(Facts, OfOneDeviceAreFineWhereNcclIsToldThatHostsDiffer) {
 
 TEST(Facts, OfDifferentLibrariesNameBoth) {
   Facts old = facts(1, "0000:07:00.0");
-  old.library = 21805;
+  old.version = 21805;
   auto const [code, text] = refusal({facts(0, "0000:07:00.0"), facts(0, "0000:0f:00.0"), old});
   EXPECT_EQ(code, Errc::mismatch);
   EXPECT_THAT(text, HasSubstr("rank 0@n1 has NCCL 2.28.9, rank 2@n2 has NCCL 2.18.5"));
